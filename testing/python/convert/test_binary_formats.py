@@ -93,7 +93,8 @@ for order in "<>":
                 expected["MASS"] = {0: mass[:40], 1: np.full(30, 0.5), 4: mass[40:]}[kind]
                 same(f"snap_PartType{kind}.bat", values["POS"][part], {**expected, **(gas if kind == 0 else {})}, "ID", 0.25)
 about = metadata("snap_PartType0.bat")
-assert about["gadget"]["format"] == 2 and about["gadget"]["Header"]["OmegaLambda"] == 0.7 and about["species"] == "PartType0", about
+assert about["gadget"]["format"] == 2 and about["gadget"]["Header"]["OmegaLambda"] == 0.7, about
+assert about["species"] == "PartType0", about
 alike_in_parts([path], ("_PartType0", "_PartType1", "_PartType4"))
 converted(path, "few.bat", "--species", "PartType4", "--arrays", "ID")
 same("few.bat", values["POS"][70:], {"ID": values["ID"][70:]}, "ID", 0.25)
@@ -102,10 +103,12 @@ cuts(path)
 # Other blocks of format 2: by INFO, by their size, or left out.
 values = particles(counts)
 blocks = packed({**values, "MASS": mass.astype("f4")}, "<")
-named = {"XA": random.random((40, 3)).astype("f4"), "XB": random.random((90, 3)).astype("f4"), "XC": random.random(60).astype("f4")}
+named = {"XA": random.random((40, 3)).astype("f4"), "XB": random.random((90, 3)).astype("f4"),
+         "XC": random.random(60).astype("f4")}
 flag = np.arange(20, dtype="u4")
 info = struct.pack("<4s8si6i", b"FLG ", b"LONG    ", 1, 0, 0, 0, 0, 1, 0)
-gadget("other", counts, [*blocks, *packed(named, "<"), ("ODD", bytes(7)), ("INFO", info), ("FLG", flag.tobytes())], named=True, masses=masses)
+gadget("other", counts, [*blocks, *packed(named, "<"), ("ODD", bytes(7)), ("INFO", info), ("FLG", flag.tobytes())], named=True,
+       masses=masses)
 reported = converted("other", "other.bat")
 assert "'XB' is read as 3 float32 for each particle of 'PartType0', 'PartType1', 'PartType4'" in reported, reported
 assert "'XC' is not written: its 240 bytes fit values of several types" in reported, reported
@@ -118,7 +121,8 @@ gadget("more", counts, [*blocks, *packed({"U": mass[:40].astype("f4"), "RHO": ma
        masses=masses, flags={30: 1})
 reported = converted("more", "more.bat")
 assert "block 7 after the header is not written: format 1 does not name it, 1080 bytes" in reported, reported
-gadget("bare", (0, 3, 0, 0, 0, 0), packed({name: array[:3] for name, array in values.items()}, "<"), masses=masses, box=0, totals=(0,) * 6)
+gadget("bare", (0, 3, 0, 0, 0, 0), packed({name: array[:3] for name, array in values.items()}, "<"), masses=masses, box=0,
+       totals=(0,) * 6)
 converted("bare", "bare.bat")
 assert "periodic_box" not in metadata("bare_PartType1.bat")
 
@@ -127,14 +131,16 @@ pieces = [(3, 5, 0, 0, 0, 0), (0, 4, 0, 0, 0, 0), (2, 0, 0, 0, 0, 0)]
 made = [{**particles(each), "U": random.random(each[0]).astype("f4")} for each in pieces]
 for i, (count, arrays) in enumerate(zip(pieces, made)):
     arrays["ID"] += np.uint32(100 * i)
-    gadget(f"many_3.{i}", count, packed({name: array for name, array in arrays.items() if len(array)}, ">"), ">", masses=(2, 3, 0, 0, 0, 0),
+    gadget(f"many_3.{i}", count, packed({name: array for name, array in arrays.items() if len(array)}, ">"), ">",
+           masses=(2, 3, 0, 0, 0, 0),
            totals=(5, 9, 0, 0, 0, 0), files=3)
 for words in (["many_3.*"], ["many_3.2"], ["many_3.1", "many_3.0"]):
     converted(*words, "many.bat")
     for kind, parts in ((0, [(0, slice(0, 3)), (2, slice(0, 2))]), (1, [(0, slice(3, 8)), (1, slice(0, 4))])):
         joined = {name: np.concatenate([made[i][name][part] for i, part in parts]) for name in ("POS", "VEL", "ID")}
         gas = {"U": np.concatenate([made[i]["U"] for i, _ in parts])} if kind == 0 else {}
-        same(f"many_PartType{kind}.bat", joined.pop("POS"), {**joined, **gas, "MASS": np.full(5 if kind == 0 else 9, 2.0 + kind)}, "ID", 0.25)
+        same(f"many_PartType{kind}.bat", joined.pop("POS"),
+             {**joined, **gas, "MASS": np.full(5 if kind == 0 else 9, 2.0 + kind)}, "ID", 0.25)
 part, = gadget_binary.steps("many_3.1", Options(part=True))
 assert part.read()[0].attributes["ID"].tolist() == [100, 101, 102, 103]
 os.rename("many_3.1", "away")
@@ -146,10 +152,12 @@ refused(gadget("wrong", (0, 3, 0, 0, 0, 0), packed(particles((0, 3, 0, 0, 0, 0))
 # Damage
 with open(os.path.join(CASES, "gadget_000"), "rb") as file:
     content = file.read()
-for place, value, says in ((4, 3, "block POS: has 24 bytes, but the header claims 5 particles"), (8, 2 ** 30, "block POS: has 24 bytes, but"),
+for place, value, says in ((4, 3, "block POS: has 24 bytes, but the header claims 5 particles"),
+                           (8, 2 ** 30, "block POS: has 24 bytes, but"),
                            (8, -1, "claims -1 particles"), (264, 20, "block POS: its length is 20 before and"),
                            (264, 2 ** 31, "block POS: has 2147483648 bytes from byte 268 on, but the file ends at byte 344"),
-                           (292, 7, "block POS: its length is 24 before and 7 after it"), (4 + 260 - 4, 255, "its length is 256 before and 255 after")):
+                           (292, 7, "block POS: its length is 24 before and 7 after it"),
+                           (4 + 260 - 4, 255, "its length is 256 before and 255 after")):
     broken = bytearray(content)
     struct.pack_into("<i" if value < 0 else "<I", broken, place, value)
     refused(put("broken", bytes(broken)), "bad.bat", "--format", "gadget-binary", says=[says])
@@ -160,7 +168,8 @@ refused(empty, "bad.bat", says=["has no particles"])
 if IN_VENV:
     import yt
     yt.set_log_level(50)
-    path = gadget("yt_000", counts, packed({**values, "MASS": mass.astype("f4"), **{name: random.random(40).astype("f4") for name in (
+    path = gadget("yt_000", counts, packed({**values, "MASS": mass.astype("f4"),
+                                            **{name: random.random(40).astype("f4") for name in (
         "U", "RHO", "HSML")}}, "<"), masses=masses)
     converted(path, "yt.bat")
     data = yt.load(path, bounding_box=[[0, 3]] * 3).all_data()
@@ -201,16 +210,19 @@ for order in "><":
             detected("galaxy.00100", "tipsy")
             converted("galaxy.00100", "tipsy.bat")
             for name, arrays in made.items():
-                same(f"tipsy_{name}.bat", arrays["pos"].astype(real[0]), {field: array.astype(array.dtype.newbyteorder("=")) for field, array in
+                same(f"tipsy_{name}.bat", arrays["pos"].astype(real[0]),
+                     {field: array.astype(array.dtype.newbyteorder("=")) for field, array in
                                                                          arrays.items() if field != "pos"}, "phi", 0.75)
 about = metadata("tipsy_dark.bat")
 assert about["tipsy"]["counts"] == {"gas": 20, "dark": 30, "star": 10} and "periodic_box" not in about, about
 with in_small_parts():
     converted("galaxy.00100", "parts.bat", "--arrays", "phi,mass")
-same("parts_dark.bat", made["dark"]["pos"].astype("f8"), {field: made["dark"][field].astype("f4") for field in ("phi", "mass")}, "phi", 0.75)
+same("parts_dark.bat", made["dark"]["pos"].astype("f8"), {field: made["dark"][field].astype("f4") for field in ("phi", "mass")},
+     "phi", 0.75)
 made = tipsy("one.std", (0, 1, 0))
 converted("one.std", "one.bat")
-same("one_dark.bat", made["dark"]["pos"].astype("f4"), {field: made["dark"][field].astype("f4") for field in ("mass", "vel", "eps", "phi")}, "phi", 0.75)
+same("one_dark.bat", made["dark"]["pos"].astype("f4"),
+     {field: made["dark"][field].astype("f4") for field in ("mass", "vel", "eps", "phi")}, "phi", 0.75)
 refused("one.std", "bad.bat", "--species", "gas", says=["has no particles of 'gas'"])
 refused("one.std", "bad.bat", "--species", "gass", says=["unknown species 'gass'; available: 'gas', 'dark', 'star'"])
 cuts("one.std")
@@ -268,11 +280,12 @@ def genericio(path, ranks, order="<", flags=None, blocks=False, compress=None, e
             stored = rank[name].astype(rank[name].dtype.newbyteorder(order)).tobytes()
             if compress:
                 stored = struct.pack(order + "Q", crc64.crc64(stored)) + compress(stored, rank[name].dtype.itemsize)
-            blocks_table += (b"BLOSC" if compress else b"").ljust(32, b"\0") + struct.pack(order + "2Q", head + CHECKSUM + len(data), len(stored))
+            blocks_table += (b"BLOSC" if compress else b"").ljust(32, b"\0")
+            blocks_table += struct.pack(order + "2Q", head + CHECKSUM + len(data), len(stored))
             data += checked(stored)
     header = b"HACC01" + (b"L\0" if order == "<" else b"B\0") + struct.pack(
-        order + "12Q6d2Q", head, sum(counts), len(ranks), 1, 1, len(names), size, 168, len(ranks), 48, 168 + size * len(names), 168,
-        0, 0, 0, 64, 64, 64, 48 if blocks else 0, head - len(blocks_table) if blocks else 0)
+        order + "12Q6d2Q", head, sum(counts), len(ranks), 1, 1, len(names), size, 168, len(ranks), 48,
+        168 + size * len(names), 168, 0, 0, 0, 64, 64, 64, 48 if blocks else 0, head - len(blocks_table) if blocks else 0)
     return put(path, checked(header + variables + ranks_table + (blocks_table if blocks else b"")) + data)
 
 
@@ -280,7 +293,8 @@ CHECKSUM = 8
 hacc = []
 for i, count in enumerate((50, 0, 30)):
     hacc.append({**{name: random.random(count).astype("f4") for name in ("x", "y", "z", "vx", "vy", "vz", "phi")},
-                 "id": (2 ** 40 + 100 * i + np.arange(count)).astype("i8"), "mask": random.integers(0, 2 ** 16, count).astype("u2")})
+                 "id": (2 ** 40 + 100 * i + np.arange(count)).astype("i8"),
+                 "mask": random.integers(0, 2 ** 16, count).astype("u2")})
 whole = {name: np.concatenate([rank[name] for rank in hacc]) for name in hacc[0]}
 places = np.stack([whole[name] for name in "xyz"], axis=1)
 rest = {name: array for name, array in whole.items() if name not in "xyz"}
@@ -294,14 +308,16 @@ assert metadata("hacc.bat")["genericio"] == {"physical_origin": [0, 0, 0], "phys
 alike_in_parts([path])
 converted(path, "few.bat", "--arrays", "id,mask")
 same("few.bat", places, {name: whole[name] for name in ("id", "mask")})
-converted(genericio("halos.haloproperties", [{**rank, "vector": np.stack([rank["vx"]] * 4, axis=1)} for rank in hacc], elements=True), "halos.bat")
+converted(genericio("halos.haloproperties", [{**rank, "vector": np.stack([rank["vx"]] * 4, axis=1)} for rank in hacc],
+                    elements=True), "halos.bat")
 same("halos.bat", places, {**rest, "vector": np.stack([whole["vx"]] * 4, axis=1)})
 converted(path, "chosen.bat", "--columns", "vx,vy,vz", "--arrays", "id")
 same("chosen.bat", np.stack([whole[name] for name in ("vx", "vy", "vz")], axis=1), {"id": whole["id"]})
 cuts(path)
 with open(path, "rb") as file:
     content = bytearray(file.read())
-for place, says in ((300, "the checksum of its header is wrong"), (len(content) - 20, "the checksum of 'mask' of rank 2 is wrong")):
+for place, says in ((300, "the checksum of its header is wrong"),
+                    (len(content) - 20, "the checksum of 'mask' of rank 2 is wrong")):
     broken = bytearray(content)
     broken[place] ^= 4
     refused(put("broken", bytes(broken)), "bad.bat", says=[says])
@@ -357,7 +373,8 @@ def bi4_array(order, name, array, wide):
 
 
 def bi4_item(order, name, values, arrays=(), items=(), wide=False):
-    block = bi4_text(order, "\nVALUES") + struct.pack(order + "I", len(values)) + b"".join(bi4_value(order, *each) for each in values.items())
+    block = bi4_text(order, "\nVALUES") + struct.pack(order + "I", len(values)) + b"".join(
+        bi4_value(order, *each) for each in values.items())
     definition = (bi4_text(order, "\nITEM\n") + bi4_text(order, name) + struct.pack(order + "2i", 0, 0) + bi4_text(order, "%.7E")
                   + bi4_text(order, "%.15E") + struct.pack(order + "3I", len(arrays), len(items), len(block)))
     return (struct.pack(order + "I", len(definition)) + definition + block
@@ -366,13 +383,15 @@ def bi4_item(order, name, values, arrays=(), items=(), wide=False):
 
 def bi4(path, arrays, order="<", wide=False, time=0.35, step=1200, number=7, **case):
     root = {"Piece": 0, "Npiece": 1, "CaseName": "dam", "Dp": 0.01, "PeriActive": 0, **case}
-    part = bi4_item(order, f"PART_{number:04}", {"Cpart": number, "TimeStep": time, "Npok": len(arrays.get("Idp", ())), "Step": step}, arrays, wide=wide)
+    part = bi4_item(order, f"PART_{number:04}",
+                    {"Cpart": number, "TimeStep": time, "Npok": len(arrays.get("Idp", ())), "Step": step}, arrays, wide=wide)
     head = b"#FileJBD JPartDataBi4".ljust(58) + b"\n\0" + bytes([(order == ">") + 10 * wide, wide, 0, 0])
     return put(path, head + bi4_item(order, "JPartDataBi4", root, (), [part], wide))
 
 
 def sph(count, first=0, real="f8"):
-    return {"Idp": np.arange(first, first + count, dtype="u4"), "Posd" if real == "f8" else "Pos": random.random((count, 3)).astype(real),
+    return {"Idp": np.arange(first, first + count, dtype="u4"),
+            "Posd" if real == "f8" else "Pos": random.random((count, 3)).astype(real),
             "Vel": random.random((count, 3)).astype("f4"), "Rhop": random.random(count).astype("f4")}
 
 
@@ -383,15 +402,20 @@ for order in "<>":
             path = bi4("Part_0007.bi4", made, order, wide)
             detected(path, "dualsphysics")
             assert converted(path, "sph.bat") == ""
-            same("sph.bat", made["Posd" if real == "f8" else "Pos"], {name: made[name] for name in ("Idp", "Vel", "Rhop")}, "Idp", 0.35, 1200)
+            same("sph.bat", made["Posd" if real == "f8" else "Pos"], {name: made[name] for name in ("Idp", "Vel", "Rhop")},
+                 "Idp", 0.35, 1200)
 about = metadata("sph.bat")
-assert about["dualsphysics"]["case"]["CaseName"] == "dam" and about["dualsphysics"]["part"]["Cpart"] == 7 and "periodic_box" not in about, about
+assert about["dualsphysics"]["case"]["CaseName"] == "dam" and about["dualsphysics"]["part"]["Cpart"] == 7, about
+assert "periodic_box" not in about, about
 cuts(path)
-bi4("Part_0008.bi4", sph(40), time=0.4, step=1300, PeriActive=5, PeriXinc=(-2.0, 0.0, 0.0), PeriZinc=(0.0, 0.5, -3.0), MapPosMin=(-1.0, 0.0, 0.0),
+bi4("Part_0008.bi4", sph(40), time=0.4, step=1300, PeriActive=5, PeriXinc=(-2.0, 0.0, 0.0), PeriZinc=(0.0, 0.5, -3.0),
+    MapPosMin=(-1.0, 0.0, 0.0),
     MapPosMax=(1.0, 5.0, 3.0))
 converted("Part_0008.bi4", "Part_0007.bi4", "film.bat")
-assert [(parabat.open(f"film_000{i}.bat").time, parabat.open(f"film_000{i}.bat").step) for i in (0, 1)] == [(0.35, 1200), (0.4, 1300)]
-assert metadata("film_0001.bat")["periodic_box"] == {"lower": [-1, None, None], "upper": [1, None, None]}, metadata("film_0001.bat")
+assert [(parabat.open(f"film_000{i}.bat").time, parabat.open(f"film_000{i}.bat").step) for i in (0, 1)] == [
+    (0.35, 1200), (0.4, 1300)]
+assert metadata("film_0001.bat")["periodic_box"] == {"lower": [-1, None, None],
+                                                     "upper": [1, None, None]}, metadata("film_0001.bat")
 pieces = [sph(10), sph(5, 10)]
 for i, piece in enumerate(pieces):
     bi4(f"Part_0009_p{i}.bi4", piece, Npiece=2, Piece=i)
@@ -400,7 +424,8 @@ joined = {name: np.concatenate([piece[name] for piece in pieces]) for name in pi
 same("pieces.bat", joined.pop("Posd"), joined, "Idp", 0.35, 1200)
 os.remove("Part_0009_p0.bi4")
 refused("Part_0009_p1.bi4", "bad.bat", says=["is one of 2 pieces of a step, but Part_0009_p0.bi4 is missing; use --part"])
-refused(bi4("PartInfo.ibi4", {}), "bad.bat", "--format", "dualsphysics", says=["has no particles: no item has Posd or Pos, but 'JPartDataBi4', 'PART_0007'"])
+refused(bi4("PartInfo.ibi4", {}), "bad.bat", "--format", "dualsphysics",
+        says=["has no particles: no item has Posd or Pos, but 'JPartDataBi4', 'PART_0007'"])
 converted(bi4("one.bi4", {**sph(1), "Table": np.arange(3, dtype="i4")}), "one.bat")
 assert len(parabat.open("one.bat")) == 1
 
@@ -408,7 +433,8 @@ assert len(parabat.open("one.bat")) == 1
 def potree(path, encoding="DEFAULT", pack=None, claimed=None, **changes):
     """A cloud of a root, two children, one of which is in a chunk of its own with a child. Returns its columns."""
     os.makedirs(path, exist_ok=True)
-    kinds = [("position", "int32", 3, "<i4"), ("intensity", "uint16", 1, "<u2"), ("rgb", "uint16", 3, "<u2"), ("gps-time", "double", 1, "<f8")]
+    kinds = [("position", "int32", 3, "<i4"), ("intensity", "uint16", 1, "<u2"), ("rgb", "uint16", 3, "<u2"),
+             ("gps-time", "double", 1, "<f8")]
     parts, data = [], b""
     for count in (50, 0, 30, 7):
         columns = {"position": random.integers(0, 2 ** 31, (count, 3)), "intensity": random.integers(0, 2 ** 16, (count, 1)),
@@ -419,14 +445,16 @@ def potree(path, encoding="DEFAULT", pack=None, claimed=None, **changes):
         parts.append((columns, len(data), len(block)))
         data += block
     nodes = [struct.pack("<BBIQQ", 0, 0b10100, 50, *parts[0][1:]), struct.pack("<BBIQQ", 1, 0, 12, *parts[1][1:]),
-             struct.pack("<BBIQQ", 2, 1, 30, 66, 44), struct.pack("<BBIQQ", 0, 1, 30, *parts[2][1:]), struct.pack("<BBIQQ", 1, 0, 7, *parts[3][1:])]
+             struct.pack("<BBIQQ", 2, 1, 30, 66, 44), struct.pack("<BBIQQ", 0, 1, 30, *parts[2][1:]),
+             struct.pack("<BBIQQ", 1, 0, 7, *parts[3][1:])]
     put(f"{path}/hierarchy.bin", b"".join(nodes))
     put(f"{path}/octree.bin", data)
     put(f"{path}/metadata.json", json.dumps({
         "version": "2.0", "name": "cloud", "points": claimed or 87, "projection": "EPSG:25832", "encoding": encoding,
         "hierarchy": {"firstChunkSize": 66, "stepSize": 4, "depth": 2}, "offset": [100.0, -5, 2], "scale": [0.001, 0.001, 0.01],
         "boundingBox": {"min": [0, 0, 0], "max": [1, 1, 1]}, "spacing": 1.0,
-        "attributes": [{"name": name, "type": kind, "numElements": n, "elementSize": np.dtype(form).itemsize, "size": n * np.dtype(form).itemsize,
+        "attributes": [{"name": name, "type": kind, "numElements": n, "elementSize": np.dtype(form).itemsize,
+                        "size": n * np.dtype(form).itemsize,
                         "min": [0] * n, "max": [1] * n} for name, kind, n, form in kinds], **changes}))
     whole = {name: np.concatenate([columns[name] for columns, *_ in parts]) for name, *_ in kinds}
     return whole.pop("position") * np.array([0.001, 0.001, 0.01]) + [100, -5, 2], {
@@ -449,8 +477,10 @@ with open("cloud/octree.bin", "rb") as file:
 put("cloud/octree.bin", content[:-1])
 refused("cloud", "bad.bat", says=["octree.bin: has ", "but a node has"])
 put("cloud/octree.bin", content)
-for change, says in (({"hierarchy": {"firstChunkSize": 67}}, "no chunk of 67 bytes at byte 0"), ({"scale": [1]}, "scale and offset must have three"),
-                     ({"attributes": []}, "needs attributes"), ({"version": "1.8"}, "is not that of Potree 2"), ({"offset": None}, "metadata.json")):
+for change, says in (({"hierarchy": {"firstChunkSize": 67}}, "no chunk of 67 bytes at byte 0"),
+                     ({"scale": [1]}, "scale and offset must have three"),
+                     ({"attributes": []}, "needs attributes"), ({"version": "1.8"}, "is not that of Potree 2"),
+                     ({"offset": None}, "metadata.json")):
     potree("cloud", **change)
     refused("cloud", "bad.bat", says=[says])
 put("cloud/metadata.json", "{")
@@ -468,7 +498,8 @@ def morton(columns):
 
 def packed_by_brotli(columns):
     codes = np.stack([morton(columns["position"] >> 16), morton(columns["position"] & 0xFFFF)], axis=1)
-    return brotli.compress(codes.tobytes() + columns["intensity"].tobytes() + morton(columns["rgb"]).tobytes() + columns["gps-time"].tobytes())
+    blocks = codes, columns["intensity"], morton(columns["rgb"]), columns["gps-time"]
+    return brotli.compress(b"".join(block.tobytes() for block in blocks))
 
 
 try:
@@ -484,19 +515,23 @@ else:
 # --- Houdini: version 5, JSON as text and binary
 def classic(path, positions, attributes, primitives=0, weights=None):
     """attributes: name -> array of float32 or int32, or a list of texts and their numbers."""
-    definitions, columns = b"", [positions.astype(">f4"), np.ones((len(positions), 1), ">f4") if weights is None else weights.astype(">f4")[:, None]]
+    definitions, columns = b"", [positions.astype(">f4"),
+                                 np.ones((len(positions), 1), ">f4") if weights is None else weights.astype(">f4")[:, None]]
     for name, values in attributes.items():
         definitions += struct.pack(">H", len(name)) + name.encode()
         if isinstance(values, tuple):
-            definitions += struct.pack(">Hii", 1, 4, len(values[0])) + b"".join(struct.pack(">H", len(text)) + text.encode() for text in values[0])
+            definitions += struct.pack(">Hii", 1, 4, len(values[0]))
+            definitions += b"".join(struct.pack(">H", len(text)) + text.encode() for text in values[0])
             columns.append(np.array(values[1], ">i4")[:, None])
             continue
         values = values.reshape(len(values), -1)
         kind = 1 if values.dtype.kind == "i" else 5 if values.shape[1] == 3 else 0
         definitions += struct.pack(">Hi", values.shape[1], kind) + bytes(4 * values.shape[1])
         columns.append(values.astype(">" + values.dtype.str[1:]))
-    rows = np.concatenate([column.view("u1").reshape(len(positions), -1) for column in map(np.ascontiguousarray, columns)], axis=1)
-    return put(path, b"BgeoV" + struct.pack(">9i", 5, len(positions), primitives, 0, 0, len(attributes), 0, 0, 0) + definitions + rows.tobytes()
+    rows = np.concatenate([column.view("u1").reshape(len(positions), -1) for column in map(np.ascontiguousarray, columns)],
+                          axis=1)
+    return put(path, b"BgeoV" + struct.pack(">9i", 5, len(positions), primitives, 0, 0, len(attributes), 0, 0, 0) + definitions
+               + rows.tobytes()
                + b"\0\xff" * 2)
 
 
@@ -514,7 +549,8 @@ def hou_binary(value, tokens, order="<"):
             return b"\x26" + hou_length(tokens[value], order)
         if len(tokens) % 2 or not value:
             tokens[value] = len(tokens)
-            return b"\x2b" + hou_length(tokens[value], order) + hou_length(len(value), order) + value.encode() + b"\x26" + hou_length(tokens[value], order)
+            number = hou_length(tokens[value], order)
+            return b"\x2b" + number + hou_length(len(value), order) + value.encode() + b"\x26" + number
         tokens.setdefault("unused" + value, len(tokens))
         return b"\x27" + hou_length(len(value), order) + value.encode()
     if value is None or isinstance(value, bool):
@@ -524,7 +560,8 @@ def hou_binary(value, tokens, order="<"):
     if isinstance(value, float):
         return b"\x1a" + struct.pack(order + "d", value)
     if isinstance(value, dict):
-        return b"{" + b"".join(hou_binary(key, tokens, order) + hou_binary(each, tokens, order) for key, each in value.items()) + b"}"
+        return b"{" + b"".join(hou_binary(key, tokens, order) + hou_binary(each, tokens, order)
+                               for key, each in value.items()) + b"}"
     return b"[" + b"".join(hou_binary(each, tokens, order) for each in value) + b"]"
 
 
@@ -562,15 +599,19 @@ def houdini(path, arrays, form="tuples", binary=None, page=16, packing=None, tex
         elif form == "pages":
             parts = packing if packing and sum(packing) == two.shape[1] else [two.shape[1]]
             raw, flags = hou_pages(two, page, True, parts)
-            values += ["packing", parts, "pagesize", page, "constantpageflags", [np.array(each) if binary else each for each in flags],
+            values += ["packing", parts, "pagesize", page, "constantpageflags",
+                       [np.array(each) if binary else each for each in flags],
                        "rawpagedata", native(raw)]
         else:
             values += ["arrays", [native(np.ascontiguousarray(two[:, i])) for i in range(two.shape[1])]]
         attributes.append([["scope", "public", "type", "numeric", "name", name, "options", {}], values[:4] + ["values", values]])
     for name in texts:
-        attributes.append([["scope", "public", "type", "string", "name", name], ["size", 1, "storage", "int32", "strings", ["a"], "indices", []]])
-    content = ["fileversion", "19.5.303", "hasindex", False, "pointcount", len(next(iter(arrays.values()))) if count is None else count,
-               "vertexcount", 0, "primitivecount", primitives, "info", {"software": "hand", "time": 0.5}, "topology", ["pointref", ["indices", []]],
+        attributes.append([["scope", "public", "type", "string", "name", name],
+                           ["size", 1, "storage", "int32", "strings", ["a"], "indices", []]])
+    content = ["fileversion", "19.5.303", "hasindex", False, "pointcount",
+               len(next(iter(arrays.values()))) if count is None else count,
+               "vertexcount", 0, "primitivecount", primitives, "info", {"software": "hand", "time": 0.5}, "topology",
+               ["pointref", ["indices", []]],
                "attributes", ["pointattributes", attributes]]
     if binary:
         return put(path, b"\x7f" + (b"NSJb" if binary == "<" else b"bJSN") + hou_binary(content, {}, binary))
@@ -597,16 +638,19 @@ for place in (4, 10, 41, 60, 200, len(content) - 5):
 refused(put("later.bgeo", content[:5] + struct.pack(">i", 6) + content[9:]), "bad.bat", says=["is of version 6; allowed: 5"])
 converted(classic("weights.bgeo", points["P"], {"id": points["id"]}, weights=points["age"]), "weights.bat")
 same("weights.bat", points["P"], {"id": points["id"], "Pw": points["age"]})
-wide = {**points, "P": points["P"].astype("f8"), "big": 2 ** 40 + np.arange(40), "half": points["age"].astype("f2"), "flag": np.arange(40, dtype="u1")}
+wide = {**points, "P": points["P"].astype("f8"), "big": 2 ** 40 + np.arange(40), "half": points["age"].astype("f2"),
+        "flag": np.arange(40, dtype="u1")}
 for binary in (None, "<", ">"):
     for form, packing in (("tuples", None), ("pages", None), ("pages", [1, 1]), ("pages", [2, 1]), ("arrays", None)):
         path = houdini("new.bgeo", wide, form, binary, packing=packing, texts=["name"], primitives=2)
         detected(path, "houdini")
         reported = converted(path, "new.bat")
         assert "'name' is not written: it contains texts" in reported and "2 primitives are not written" in reported, reported
-        same("new.bat", wide["P"], {name: array.astype("f4") if name == "half" else array for name, array in wide.items() if name != "P"})
+        same("new.bat", wide["P"], {name: array.astype("f4") if name == "half" else array
+                                    for name, array in wide.items() if name != "P"})
     cuts(path)
-for arrays, says in (({"id": points["id"]}, "has no point attribute P"), ({"P": points["P"], "id": points["id"][:3]}, "'id': has values of shape (3, 1)")):
+for arrays, says in (({"id": points["id"]}, "has no point attribute P"),
+                     ({"P": points["P"], "id": points["id"][:3]}, "'id': has values of shape (3, 1)")):
     refused(houdini("bad.geo", arrays), "bad.bat", says=[says])
 refused(houdini("bad.geo", {"P": points["P"][:, :2]}), "bad.bat", says=["positions with shape (40, 2)"])
 refused(houdini("bad.geo", points, count=0), "bad.bat", says=["has no points"])

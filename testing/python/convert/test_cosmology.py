@@ -75,19 +75,22 @@ def swift(stem, time=0.25):
                 layout = h5py.VirtualLayout((sum(map(len, arrays)), *arrays[0].shape[1:]), arrays[0].dtype)
                 place = 0
                 for i, array in zip(having, arrays):
-                    layout[place:place + len(array)] = h5py.VirtualSource(f"{os.path.basename(stem)}.{i}.hdf5", f"{name}/{field}", array.shape)
+                    layout[place:place + len(array)] = h5py.VirtualSource(f"{os.path.basename(stem)}.{i}.hdf5",
+                                                                          f"{name}/{field}", array.shape)
                     place += len(array)
                 file.create_virtual_dataset(f"{name}/{field}", layout)
         file["PartType1/Coordinates"].attrs["Expression for physical CGS units"] = np.bytes_(b"a U_L  [ cm ]")
     with h5py.File(f"{stem}.0.hdf5", "a") as file:
         file.create_group("Units").attrs["Unit time in cgs (U_t)"] = [3.0e13]
         file["PartType1/Coordinates"].attrs["Expression for physical CGS units"] = np.bytes_(b"a U_L  [ cm ]")
-    return pieces[0]["PartType0"], {name: np.concatenate([piece["PartType1"][name] for piece in pieces]) for name in pieces[0]["PartType1"]}
+    names = list(pieces[0]["PartType1"])
+    return pieces[0]["PartType0"], {name: np.concatenate([piece["PartType1"][name] for piece in pieces]) for name in names}
 
 
 gas, dark = swift("snap_0000")
 later_gas, later_dark = swift("snap_0001", 0.5)
-for words in (["snap_*.hdf5"], ["snap_0001.1.hdf5", "snap_0000.hdf5", "snap_0000.0.hdf5", "snap_0001.hdf5"], ["snap_*.hdf5", "--follow-links"]):
+for words in (["snap_*.hdf5"], ["snap_0001.1.hdf5", "snap_0000.hdf5", "snap_0000.0.hdf5", "snap_0001.hdf5"],
+              ["snap_*.hdf5", "--follow-links"]):
     converted(*words, "run.bat")
     for i, (time, one, other) in enumerate(((0.25, gas, dark), (0.5, later_gas, later_dark))):
         check(f"run_PartType0_000{i}.bat", one, time)
@@ -109,6 +112,19 @@ for words in (["snap_0000.hdf5"], ["snap_0000.0.hdf5"], ["snap_0000*.hdf5"], ["s
     refused(*words, "bad.bat", says=["snap_0000.1.hdf5"])
 os.rename("away", "snap_0000.1.hdf5")
 
+# Parts that do not say how many they are, and one that no array of the virtual file needs
+os.mkdir("bare")
+bare_gas, bare_dark = swift("bare/snap_0000")
+for i in (0, 1):
+    with h5py.File(f"bare/snap_0000.{i}.hdf5", "a") as file:
+        del file["Header"].attrs["NumFilesPerSnapshot"]
+for words in (["bare/*.hdf5"], ["bare/snap_0000.1.hdf5"], ["bare/snap_0000.hdf5"]):
+    converted(*words, "bare.bat")
+    check("bare_PartType0.bat", bare_gas)
+    check("bare_PartType1.bat", bare_dark)
+    assert not os.path.exists("bare_PartType1_0001.bat")
+    leftovers()
+
 # A virtual file that combines files of other names is read if links may be followed.
 shutil.copy("snap_0000.hdf5", "whole.hdf5")
 refused("whole.hdf5", "bad.bat", says=["use --follow-links to read it"])
@@ -119,7 +135,8 @@ leftovers()
 # --- One part of many
 refused("snap_0001.1.hdf5", "bad.bat", "--species", "PartType5", says=["has no particles of PartType5"])
 os.rename("snap_0000.0.hdf5", "away")
-refused("snap_0000.1.hdf5", "bad.bat", says=["is one of 2 files of a snapshot, but snap_0000.0.hdf5 is missing; use --part to convert it alone"])
+refused("snap_0000.1.hdf5", "bad.bat", says=[
+    "is one of 2 files of a snapshot, but snap_0000.0.hdf5 is missing; use --part to convert it alone"])
 shutil.copy("snap_0000.1.hdf5", "piece.hdf5")
 refused("piece.hdf5", "bad.bat", says=["is one of 2 files of a snapshot, which must be called NAME.0.hdf5", "use --part"])
 for path in ("snap_0000.1.hdf5", "piece.hdf5"):
@@ -135,7 +152,8 @@ assert len(step.read()[0].positions) == 5
 
 # --- Species without positions, arrays of other lengths, cutouts
 reported = converted(os.path.join(CASES, "tng.hdf5"), "tng.bat")
-assert "PartType3 is not written: its 5 particles have no 'Coordinates'" in reported and reported.count("PartType3") == 1, reported
+assert "PartType3 is not written: its 5 particles have no 'Coordinates'" in reported, reported
+assert reported.count("PartType3") == 1, reported
 for name, count in (("PartType0", 3), ("PartType1", 2)):
     with h5py.File(os.path.join(CASES, "tng.hdf5")) as file:
         about = check(f"tng_{name}.bat", {field: file[name][field][:] for field in file[name]}, 0.5)
@@ -148,7 +166,8 @@ refused("tracers.hdf5", "bad.bat", says=["PartType3: has no Coordinates"])
 odd = fields(12)
 write("odd.hdf5", {"PartType0": {**odd, "Table": np.arange(3), "Text": np.array([b"a"] * 12)}, "PartType3": tracers})
 reported = converted("odd.hdf5", "odd.bat")
-assert "/PartType0/Table is not written: it has 3 values for 12 particles" in reported and "'PartType0/Text' is not written" in reported, reported
+assert "/PartType0/Table is not written: it has 3 values for 12 particles" in reported, reported
+assert "'PartType0/Text' is not written" in reported, reported
 check("odd_PartType0.bat", odd)
 for count, name in ((1, "cutout.hdf5"), (600, "cutout_12.hdf5")):
     write(name, {"PartType0": odd}, NumPart_Total=None, NumPart_Total_HighWord=None, NumFilesPerSnapshot=count)
@@ -165,7 +184,8 @@ with parabat.open("six_PartType1.bat") as dataset:
     order = np.argsort(found["ParticleIDs"])
     assert found["ParticleIDs"][order].tolist() == [2 ** 40 + i for i in range(4)], found["ParticleIDs"]
     assert found.positions[order].ravel().tolist() == list(range(12)), found.positions
-for base, sign, values in ((h5py.h5t.STD_U64BE, "u8", [0, 2 ** 48 - 1, 5]), (h5py.h5t.STD_I64LE, "i8", [-(2 ** 47), 2 ** 47 - 1, -1])):
+for base, sign, values in ((h5py.h5t.STD_U64BE, "u8", [0, 2 ** 48 - 1, 5]),
+                           (h5py.h5t.STD_I64LE, "i8", [-(2 ** 47), 2 ** 47 - 1, -1])):
     kind = base.copy()
     kind.set_precision(48)
     kind.set_size(6)
@@ -178,7 +198,8 @@ for base, sign, values in ((h5py.h5t.STD_U64BE, "u8", [0, 2 ** 48 - 1, 5]), (h5p
         bare = h5py.h5t.create(h5py.h5t.OPAQUE, 6)
         h5py.h5d.create(file["PartType1"].id, b"Bare", bare, h5py.h5s.create_simple((3,)))
     reported = converted("own.hdf5", "own.bat", "--arrays", "Own,ParticleIDs")
-    check("own_PartType1.bat", {"Coordinates": few["Coordinates"], "ParticleIDs": few["ParticleIDs"], "Own": np.array(values, sign)})
+    check("own_PartType1.bat", {"Coordinates": few["Coordinates"], "ParticleIDs": few["ParticleIDs"],
+                                "Own": np.array(values, sign)})
 with h5py.File("own.hdf5", "a") as file:
     del file["PartType1/Triple"]
     array_type = h5py.h5t.array_create(h5py.h5t.NATIVE_UINT16, (3,))
@@ -205,8 +226,10 @@ same("own.bat", few["Coordinates"], {"id": np.arange(3), "six": np.array([2 ** 4
 # --- Periodic boxes
 one = {"PartType1": fields(1)}
 for size, config, parameters, header, upper in (
-        (2.0, None, None, {}, [2, 2, 2]), ([1.0, 2.0, 3.0], None, None, {}, [1, 2, 3]), ([1.0, 2.0, 0.0], None, None, {}, [1, 2, None]),
-        (0.0, None, None, {}, None), (None, None, None, {}, None), ([1.0, 2.0], None, None, {}, None), (np.nan, None, None, {}, None),
+        (2.0, None, None, {}, [2, 2, 2]), ([1.0, 2.0, 3.0], None, None, {}, [1, 2, 3]),
+        ([1.0, 2.0, 0.0], None, None, {}, [1, 2, None]),
+        (0.0, None, None, {}, None), (None, None, None, {}, None), ([1.0, 2.0], None, None, {}, None),
+        (np.nan, None, None, {}, None),
         (2.0, None, {"InitialConditions:periodic": np.bytes_(b"0")}, {}, None),
         (2.0, None, {"InitialConditions:periodic": np.bytes_(b"1")}, {}, [2, 2, 2]),
         (2.0, {"SELFGRAVITY": ""}, None, {"Git_commit": "abc", "NumPart_Total_HighWord": None}, None),
@@ -216,7 +239,8 @@ for size, config, parameters, header, upper in (
     write("box.hdf5", one, config=config, parameters=parameters, BoxSize=size, **header)
     converted("box.hdf5", "box.bat")
     expected = upper and {"lower": [None if each is None else 0 for each in upper], "upper": upper}
-    assert metadata("box_PartType1.bat").get("periodic_box") == expected, (size, config, parameters, metadata("box_PartType1.bat"))
+    assert metadata("box_PartType1.bat").get("periodic_box") == expected, (size, config, parameters,
+                                                                           metadata("box_PartType1.bat"))
 try:
     gadget.siblings("few.hdf5.none")
     raise AssertionError("a missing file was found")

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""HDF5 files without what lies outside of them.
+"""HDF5 files without their links to other files.
 
-A file can lead to others in three ways, which HDF5 takes without a word: by an external link in a group, by an array
-whose values are stored in other files (external storage), and by one that is put together from arrays of other files
-(a virtual data set). The other file may be private, or not what whoever sent this one says. So a Group follows none
-of these, unless --follow-links asks for it, and notes each by name. It looks at the kind of every link on a path
-before it goes there, as HDF5 would open the other file for no more than the question whether an object exists.
+A file can lead to others in three ways, which HDF5 follows silently: an external link in a group, an array whose values are
+stored in other files (external storage), and an array that combines arrays of other files (a virtual data set). The other file
+may be private. So a Group follows none of these without --follow-links, and notes each of them by name. It checks the kind of
+every link on a path before it follows the link: HDF5 opens the other file even to find out whether an object exists.
 
-Links in the file are followed; one that leads back to itself, or nowhere, is left out of the members of its group.
+Links within the file are followed. A link that leads back to itself, or nowhere, is left out of the members of its group.
 """
 
 import os
@@ -24,24 +23,24 @@ MAX_NOTES = 20       # on links that are left out
 
 
 class Unreachable(ConvertError):
-    """Of a link that is not followed, or cannot be."""
+    """A link is not followed, or leads nowhere."""
 
 
 class _Loop(Unreachable):
-    """Of one that leads back to itself."""
+    """A link leads back to itself."""
 
 
 class _Links:
-    """What is done with the links of a file: whether those out of it are followed, and what there is to say of them."""
+    """How the links of a file are treated: whether those to other files are followed, and the notes on them."""
 
     def __init__(self, follow, notes):
-        """notes: a dict that gets words by a key, which is the place of the link."""
+        """notes: a dict that receives a message for each link, by a key."""
         self.follow = follow
         self.notes = notes
         self._left_out = {}  # errors by group and name
 
     def note(self, error):
-        """Of a link that is left out."""
+        """Notes that a link is left out."""
         if len(self.notes) < MAX_NOTES:
             self.notes.setdefault(f"link {error}", str(error))
         elif f"link {error}" not in self.notes:
@@ -81,7 +80,7 @@ class _Links:
             raise
 
     def _linked(self, group, name, kind, budget):
-        """What a link of another kind leads to."""
+        """The object that a link of another kind leads to."""
         links = group.id.links
         where = _shown(posixpath.join(_name_of(group), name))
         if kind == h5py.h5l.TYPE_SOFT:
@@ -108,7 +107,7 @@ class _Links:
                                f"opened: {str(error.args[0])[:200]}") from None
 
     def wrapped(self, node, budget):
-        """A group that follows links as this one does, or an array of which the values may be read."""
+        """A group that follows the same links, or an array whose values may be read."""
         if isinstance(node, Group):
             return node
         if isinstance(node, h5py.Group):
@@ -180,7 +179,7 @@ def _typed(node):
 
 
 class Group(h5py.Group):
-    """A group of a file, of which _Links says where links are followed; and so are the groups in it."""
+    """A group that follows only the links that _Links allows, and so do the groups in it."""
 
     def __init__(self, id_, links):
         super().__init__(id_)
@@ -200,7 +199,7 @@ class Group(h5py.Group):
             return False
 
     def __iter__(self):
-        """Names of what can be reached."""
+        """Names of the members that can be reached."""
         for name in super().__iter__():
             if not isinstance(name, str):
                 self._links.note(Unreachable(f"{_shown(posixpath.join(_name_of(self), name))}: is not valid UTF-8"))
@@ -208,8 +207,8 @@ class Group(h5py.Group):
                 yield name
 
     def walk(self):
-        """(path, object) of what is in the group and in its groups, each object once. Soft links are not gone by: what they
-        lead to has its own place, or is not in the file."""
+        """(path, object) of all members of the group and of its groups, each object once. Soft links are passed over: their
+        targets have their own places, or are not in the file."""
         seen = {_key(self)}
         waiting = [("", self)]
         while waiting:
@@ -252,7 +251,7 @@ def virtual_files(group, name):
 
 
 def _object(group, name):
-    """What h5py makes of a member."""
+    """The h5py object of a member."""
     return h5py.Group(group.id)[name]
 
 
@@ -282,7 +281,7 @@ def _files(names):
 
 
 def _places(node, file):
-    """Where HDF5 looks for a file that an object names: in the folder of the object's file, then here."""
+    """Where HDF5 looks for a file that an object names: the folder of the object's file, then the current one."""
     name = os.fsdecode(file)
     if node is not None:
         yield os.path.join(os.path.dirname(os.path.abspath(os.fsdecode(h5py.h5f.get_name(node.id)))), name)
@@ -290,7 +289,7 @@ def _places(node, file):
 
 
 def _is_same(node, file):
-    """Whether a name of a file is that of the object's own."""
+    """Whether a file name is that of the object's own file."""
     if file == b".":
         return True
     own = os.path.realpath(os.fsdecode(h5py.h5f.get_name(node.id)))

@@ -29,38 +29,41 @@ def steps(path, options):
     with hdf5.opened(path, options) as file:
         header = file["Header"]
         time = hdf5.single(header, "Time")
-    snapshot = functools.lru_cache(maxsize=None)(lambda: Snapshot([path] if options.part else _parts(path), options))
+    snapshot = functools.lru_cache(maxsize=None)(lambda: Snapshot([path] if options.part else _parts(path)[0], options))
     yield Step(lambda: _read(snapshot(), options), time=time, divided=lambda: _divided(snapshot(), options))
 
 
 def siblings(path):
     """The files of a snapshot, the one that steps() needs first. A virtual file comes after the parts that it combines."""
-    parts, sources = _parts(path), _sources(path)
-    if sources:
-        return [*parts, *([path] if path not in parts else sources)]
-    match = PART.match(path)
-    virtual = match and match[1] + match[3]
-    if not virtual or not os.path.isfile(virtual):
+    parts, virtual = _parts(path)
+    if virtual is None:
         return parts
-    combined = set(map(os.path.realpath, _sources(virtual)))
-    return [*parts, virtual] if combined & set(map(os.path.realpath, parts)) else parts
+    return [*parts, *(_sources(virtual) if parts == [virtual] else [virtual])]
 
 
 def _parts(path):
-    """The files from which a snapshot is read."""
-    sources = _sources(path)
+    """The files from which a snapshot is read, and the virtual file that combines them, or None."""
+    virtual, sources = path, _sources(path)
+    match = PART.match(path)
+    if not sources and match and os.path.isfile(match[1] + match[3]):
+        virtual = match[1] + match[3]
+        sources = _sources(virtual)
+        if os.path.realpath(path) not in map(os.path.realpath, sources):
+            sources = []
     if not sources:
-        return _numbered(path)
+        return _numbered(path), None
     # Parts that are named as simulations name them are read without the virtual file: no link has to be followed.
-    own = PART.match(sources[0])
-    stem, end = os.path.splitext(path)
-    if not own or (os.path.realpath(own[1]), own[3]) != (os.path.realpath(stem), end):
-        return [path]
+    stem, end = os.path.splitext(virtual)
+    found = [PART.match(each) for each in sources]
+    if not all(each and (os.path.realpath(each[1]), each[3]) == (os.path.realpath(stem), end) for each in found):
+        return [path], virtual if virtual == path else None
     missing = [each for each in sources if not os.path.exists(each)]
-    if missing:
+    if missing and virtual == path:
         raise ConvertError(f"combines {len(sources)} files, but {missing[0]} does not exist")
+    if missing:
+        raise ConvertError(f"is one of {len(sources)} files of a snapshot, but {missing[0]} is missing; {ONE_OF_MANY}")
     numbered = _numbered(sources[0])
-    return numbered if set(sources) <= set(numbered) else [path]
+    return numbered if set(sources) <= set(numbered) else sorted(sources, key=lambda each: int(PART.match(each)[2])), virtual
 
 
 def _count(path):

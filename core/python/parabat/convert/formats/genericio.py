@@ -35,12 +35,10 @@ class Variable:
 
     def __init__(self, name, flags, size, element_size, order):
         self.name, self.flags, self.size = name, flags, size
-        self.components = size // element_size if element_size and size % element_size == 0 else 1
+        self.components = size // element_size if size and element_size and size % element_size == 0 else 1
         kind = "f" if flags & IS_FLOAT else "i" if flags & IS_SIGNED else "u"
-        try:
-            self.dtype = np.dtype(f"{order}{kind}{size // self.components}")
-        except TypeError:
-            self.dtype = None
+        name = f"{kind}{size // self.components}"
+        self.dtype = np.dtype(order + name) if name in ("f4", "f8") or kind != "f" and name[1:] in ("1", "2", "4", "8") else None
 
 
 class File:
@@ -101,8 +99,8 @@ class File:
             place += sum(count * variable.size + CHECKSUM for variable in self.variables[:number])
             name, size = "", count * self.variables[number].size
         if place + size + CHECKSUM > self._size:
-            raise ConvertError(f"{self.path}: '{self.variables[number].name}' has {size} bytes from byte {place} on, but the file "
-                               f"ends at byte {self._size}")
+            raise ConvertError(f"{self.path}: '{self.variables[number].name}' has {size} bytes from byte {place} on, but the "
+                               f"file ends at byte {self._size}")
         return place, size, name
 
     def read(self, number, rank, first, array):
@@ -176,7 +174,9 @@ class Snapshot:
         if twice is not None:
             raise ConvertError(f"two variables are named '{twice}'")
         axes = [[each.name for each in self.variables if each.flags & flag] for flag in AXES]
-        self.axes = [names[0] for names in axes] if all(len(names) == 1 for names in axes) and not options.columns else None
+        self.axes = None
+        if all(len(names) == 1 for names in axes) and len({names[0] for names in axes}) == 3 and not options.columns:
+            self.axes = [names[0] for names in axes]
         requested = Collector(options).wants
         self.requested = [i for i, each in enumerate(self.variables) if requested(each.name) or self.axes and each.name in self.axes]
         self.bytes = self.count * sum(self.variables[i].size for i in self.requested)
@@ -188,7 +188,7 @@ class Snapshot:
             options.at(place / len(self.requested))
             variable = self.variables[number]
             collector.wants(variable.name)
-            if variable.dtype is None or variable.dtype.newbyteorder("=").name == "float16":
+            if variable.dtype is None:
                 collector.leave_out(variable.name, f"it has values of {variable.size} bytes")
                 continue
             shape = (end - first, variable.components)[:1 + (variable.components > 1)]

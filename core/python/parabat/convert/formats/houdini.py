@@ -109,7 +109,7 @@ def _attribute(definition, block, count, name):
             array = _paged(values, count, size, dtype)
         else:
             return None, f"its values are stored in another form: {', '.join(values)}"
-    except (ValueError, TypeError, OverflowError) as error:
+    except (ValueError, TypeError, OverflowError, KeyError, IndexError) as error:
         raise ConvertError(f"'{name}': its values are not {size} numbers of type {storage} for each point: {error}") from None
     if array.shape != (count, size):
         raise ConvertError(f"'{name}': has values of shape {array.shape} for {count} points of {size} values")
