@@ -144,6 +144,8 @@ for path in ("snap_0000.1.hdf5", "piece.hdf5"):
     part, = step.read()
     assert part.species == "PartType1" and step.time == 0.25, part.species
     assert part.attributes["ParticleIDs"].tolist() == list(range(20, 45)), part.attributes
+converted("snap_0000.1.hdf5", "part.bat", "--part")
+same("part_PartType1.bat", dark["Coordinates"][20:], {name: dark[name][20:] for name in ("Velocities", "ParticleIDs")}, "ParticleIDs", 0.25)
 os.rename("away", "snap_0000.0.hdf5")
 write("few.hdf5", {"PartType1": fields(5)}, NumPart_Total=np.array([0, 9, 0, 0, 0, 0], "u4"))
 refused("few.hdf5", "bad.bat", says=["PartType1: the header claims 9 particles of the whole snapshot; 1 file has 5; use --part"])

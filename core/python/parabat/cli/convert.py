@@ -201,7 +201,9 @@ def _fail(text, code):
 
 
 def _list_formats(as_json):
-    for kind, row in [*(("particles", row) for row in formats()), *(("grids", row) for row in formats(grids=True))]:
+    rows = [*(("particles", row) for row in formats()), *(("grids", row) for row in formats(grids=True))]
+    width = max(len(row.name) for _, row in rows)
+    for kind, row in rows:
         missing = row.missing()
         if as_json:
             print(json.dumps({"format": row.name, "of": kind, "about": row.about, "extensions": row.extensions,
@@ -212,4 +214,4 @@ def _list_formats(as_json):
         state = f"requires pip install {needs}" if missing else "ready, by " + ", ".join(
             f"{module} ({needs})" for module, _, _ in row.modules) if row.modules else "ready"
         about = row.about if kind == "particles" else f"grids: {row.about}"
-        print(f"{row.name:8} {about}: {' '.join(row.extensions) or 'known by content'}\n{'':8} {state}")
+        print(f"{row.name:{width}} {about}: {' '.join(row.extensions) or 'known by content'}\n{'':{width}} {state}")

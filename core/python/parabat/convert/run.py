@@ -80,7 +80,7 @@ def _prepare(inputs, output, format_name, steps, settings, options, shares, apar
         raise ConvertError(f"{output}: the folder {folder} does not exist")
     words = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
     grids = kind != ".bat"
-    found = running.find_inputs(list(map(os.fspath, words)), format_name, apart, grids)
+    found = running.find_inputs(list(map(os.fspath, words)), format_name, apart, grids, options.get("part", False))
     _check_options(found, options, {"arrays", "fill"} if grids else {"arrays", "species"})
     settings = {"flush": False, **(settings or {})}
     if shares > 1 and not settings.get("threads"):

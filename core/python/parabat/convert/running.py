@@ -50,9 +50,10 @@ class Input:
         self.row = registry.named(self._format_name)
 
 
-def find_inputs(words, format_name=None, apart=False, grids=False):
+def find_inputs(words, format_name=None, apart=False, grids=False, part=False):
     """Returns the Inputs that file names and patterns mean; those of a pattern in the order of the numbers in their names.
-    apart: a process of its own lets the libraries of formats detect them. grids: formats of grids, not of particles."""
+    apart: a process of its own lets the libraries of formats detect them. grids: formats of grids, not of particles. part:
+    each file is an input, also if it is one of several that belong together."""
     files = []
     for word in words:
         if os.path.exists(word):
@@ -63,7 +64,7 @@ def find_inputs(words, format_name=None, apart=False, grids=False):
             raise ConvertError(f"{word}: no such file" + (", and none matches the pattern" if glob.has_magic(word) else ""))
         files += matches
     chosen = registry.named(format_name, grids) if format_name else None
-    found = in_a_child(lambda emit: _look(files, chosen, grids, emit)) if apart else _look(files, chosen, grids)
+    found = in_a_child(lambda emit: _look(files, chosen, grids, part, emit)) if apart else _look(files, chosen, grids, part)
     rows = {row.name: row for row in registry.formats(grids)}
     return [Input(path, chosen or rows[name], format_name or name) for path, name in found]
 
@@ -77,7 +78,7 @@ def ordered(inputs, options, apart=False):
     return [inputs[place] for place in places]
 
 
-def _look(files, chosen, grids, emit=lambda news: None):
+def _look(files, chosen, grids, part, emit=lambda news: None):
     """(first file, name of its format) of each input."""
     inputs, taken = [], set()
     for path in files:
@@ -89,7 +90,9 @@ def _look(files, chosen, grids, emit=lambda news: None):
                 raise ConvertError("is not a regular file or a folder")  # a named pipe is waited for, a device has no end
             row = chosen or registry.find_format(path, grids)
             registry.require(row)
-            siblings = row.siblings(path) if row.siblings else [path]
+            siblings = row.siblings(path) if row.siblings and not part else [path]
+        if not taken.isdisjoint(map(os.path.realpath, siblings)):  # a virtual file after the parts that it combines
+            continue
         taken.update(map(os.path.realpath, siblings))
         inputs.append((siblings[0], row.name))
     return inputs
