@@ -120,3 +120,11 @@ for text, says, expected in (
     assert [time for time, _, _ in series()] == expected, (text, series())
 refused("rows.txt", "s.idx", "--on-repeat", "fail", code=2, says=["argument --on-repeat: applies to particles"])
 assert np.isfinite(series()[0][0])
+
+# --- Codes of texts that differ between steps
+head = "ITEM: TIMESTEP\n{}\nITEM: NUMBER OF ATOMS\n{}\nITEM: BOX BOUNDS pp pp pp\n0 9\n0 9\n0 9\nITEM: ATOMS id element x y z\n"
+put("o.dump", head.format(5, 1) + "1 O 1 2 3\n")
+put("oh.dump", head.format(6, 2) + "1 O 1 2 3\n2 H 1 2 3\n")
+put("ho.dump", head.format(7, 2) + "1 H 1 2 3\n2 O 1 2 3\n")
+assert "the codes of 'element' differ between steps" in converted("o.dump", "oh.dump", "s.bat")
+assert "differ" not in converted("oh.dump", "ho.dump", "s.bat")

@@ -176,6 +176,11 @@ class Divided:
         self._types = self._texts = None
         self._remarks = []
 
+    @property
+    def texts(self):
+        """The texts by code of each attribute with codes, after settle()."""
+        return self._texts or {}
+
     def facts(self, part):
         """What others must know of a part; can be pickled."""
         return ({name: (array.dtype, array.shape[1:]) for name, array in part.attributes.items()},

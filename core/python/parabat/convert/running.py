@@ -342,7 +342,15 @@ def _done(output, one, index, each, step, report, names, is_series):
     """What is told of a dataset that is whole."""
     return {"done": output, "input": one.path, "index": index, "species": each.species, "step": step.number,
             "time": step.time, "particles": report.particles, "attributes": sorted(names), "bytes": report.file_bytes,
-            "series": is_series}
+            "series": is_series, "texts": _texts_of(each)}
+
+
+def _texts_of(each):
+    """Returns the texts by code of each attribute with codes, as the metadata contains them."""
+    if isinstance(each, Divided):
+        return each.texts
+    found = (about.get("texts") for about in each.metadata.values() if isinstance(about, dict))
+    return {name: list(texts) for tables in found if isinstance(tables, dict) for name, texts in tables.items()}
 
 
 class _Interrupts:
@@ -458,6 +466,7 @@ class Outcome:
         self._on_repeat = on_repeat
         self._is_one = is_one
         self._keys = set()
+        self._texts = {}  # (species, attribute) -> texts by code in the first step
         self.begun = {}  # output -> input
         self._indexes = {}  # output -> index of its step
         self.done = []
@@ -473,7 +482,14 @@ class Outcome:
             self.begun[news["begin"]] = news["input"]
             self._indexes[news["begin"]] = news.get("index")
         elif "done" in news:
+            self._compare_texts(news["species"], news.pop("texts", {}))
             self.done.append(news)
+
+    def _compare_texts(self, species, texts):
+        for name, found in texts.items():
+            if self._texts.setdefault((species, name), found) != found:
+                self.show({"remark": f"the codes of '{name}' differ between steps; the metadata of each step contains its texts",
+                           "key": f"codes {name}"})
 
     def show(self, news):
         if "remark" in news:
