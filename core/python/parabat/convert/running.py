@@ -74,7 +74,12 @@ def ordered(inputs, options, apart=False):
     own."""
     if not apart or len(inputs) < 2:
         return order.sort_inputs(inputs, options)
-    places = in_a_child(lambda emit: [inputs.index(one) for one in order.sort_inputs(inputs, options)])
+    try:
+        places = in_a_child(lambda emit: [inputs.index(one) for one in order.sort_inputs(inputs, options)])
+    except Interrupted:
+        raise
+    except ConvertError:  # a library crashed, as it will in the conversion, which reports the file
+        return inputs
     return [inputs[place] for place in places]
 
 
