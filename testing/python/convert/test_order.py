@@ -128,3 +128,16 @@ put("oh.dump", head.format(6, 2) + "1 O 1 2 3\n2 H 1 2 3\n")
 put("ho.dump", head.format(7, 2) + "1 H 1 2 3\n2 O 1 2 3\n")
 assert "the codes of 'element' differ between steps" in converted("o.dump", "oh.dump", "s.bat")
 assert "differ" not in converted("oh.dump", "ho.dump", "s.bat")
+
+# --- A library that crashes on one of the inputs
+crashing = put("crash.py", """
+import os, signal
+import numpy as np
+from parabat.convert import Format, Particles, Step
+def steps(path, options):
+    if "bad" in path:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    yield Step(lambda: [Particles(np.zeros((1, 3)), {})], number=0)
+FORMAT = Format("crash", "nothing", steps)
+""")
+refused(put("good.x", b""), put("bad.x", b""), "new2.bat", "--format", crashing, says=["bad.x: its process ended unexpectedly (signal SIGSEGV)"])
