@@ -128,7 +128,7 @@ if h5py:
     with h5py.File("again.hdf5") as file:
         assert file["Header"].attrs["Redshift"] == 0.5 and file["Header"].attrs["Omega0"] == 0.3 and "PartType4" in file
         assert file["Units"].attrs["Unit length in cgs (U_L)"] == 3.0e24 and list(file["Header"].attrs["NumPart_ThisFile"]) == [0, 0, 0, 0, N, 0]
-    exported("bare.bat", "bare.hdf5", says=["the dataset has no time"])
+    exported("bare.bat", "bare.hdf5", says=["the dataset has no time", "has no box; BoxSize is 0"])
     with h5py.File("bare.hdf5") as file:
         assert "Time" not in file["Header"].attrs and "ParticleIDs" not in file["PartType1"] and file["Header"].attrs["BoxSize"] == 0
         assert file["PartType1/Coordinates"].dtype == np.float32
@@ -276,7 +276,7 @@ check(found["id"], found.positions, {"velocity": found["v"].astype("f4"), "mass"
 assert about["units"] == "metal" and about["box"]["edges"] == [[10, 0, 0], [2, 9, 0], [0, 0.5, 8]] and about["texts"] == TEXTS["texts"]
 exported("a.bat", "a.dump", says=["units"])
 assert "BOX BOUNDS pp pp pp\n0.0 10.0\n0.0 9.0\n0.0 8.0\n" in pathlib.Path("a.dump").read_text()
-exported("bare.bat", "bare.dump", says=["no step number", "no integer id"])
+exported("bare.bat", "bare.dump", says=["no step number", "no integer id", "the dataset has no box, which a dump requires; the box goes from"])
 with parabat.open(back("bare.dump")) as dataset:
     assert len(dataset) == N and json.loads(dataset.metadata)["lammps"]["box"]["boundary"] == "ss ss ss"
 exported("none.bat", "none.dump")
@@ -296,7 +296,7 @@ assert text.startswith(f"LAMMPS data file via ParaBAT, timestep = {STEP}, units 
 rows = [line.split() for line in text.split("Atoms # charge\n\n")[1].split("\n\nVelocities")[0].splitlines()]
 order, own = np.argsort([int(row[0]) for row in rows]), np.argsort(small["id"])
 np.testing.assert_array_equal(np.array(rows, float)[order], np.column_stack([small["id"], small["type"], small["q"], XYZ + [1, 2, 3]])[own])
-exported("bare.bat", "bare.data", says=["atoms are numbered from 1", "all types are 1"])
+exported("bare.bat", "bare.data", says=["no box, which a data file requires", "atoms are numbered from 1", "all types are 1"])
 exported("none.bat", "none.lmp")
 lmp = sys.argv[1] if len(sys.argv) > 1 else shutil.which("lmp")
 if lmp and os.path.exists(lmp):
@@ -312,6 +312,49 @@ if lmp and os.path.exists(lmp):
         np.testing.assert_array_equal(found[name][order], values[own], err_msg=name)
     inside = np.abs(found.positions[order] - (XYZ + [1, 2, 3])[own]).max(axis=1) < 1e-12  # LAMMPS wraps others
     assert inside.mean() > 0.5
+
+# --- Boxes of converted files: extended XYZ, AtomEye, ASE, GROMACS, H5MD, and LAMMPS dumps without boundaries
+EDGES = [[10.0, 0.0, 0.0], [2.0, 9.0, 0.0], [0.0, 0.5, 8.0]]
+TURNED = 'Lattice="10.0 0.0 0.0 2.0 9.0 0.0 0.0 0.5 8.0"'
+
+
+def comment(metadata, says=()):
+    """The comment line of the .xyz that is made of a dataset with such metadata, without the properties; what is said."""
+    write("boxed.bat", {"w": XYZ[:, 0]}, metadata=metadata)
+    err = exported("boxed.bat", "boxed.xyz", says=says)
+    return pathlib.Path("boxed.xyz").read_text().splitlines()[1].split("Properties")[0].strip(), err
+
+
+for about, words in ((TURNED + ' Origin="1 2 3" pbc="T T F"', TURNED + ' Origin="1.0 2.0 3.0" pbc="T T F"'),
+                     ('Lattice="10 0 0 0 9 0 0 0 80" pbc="T T F"', 'Lattice="10.0 0.0 0.0 0.0 9.0 0.0 0.0 0.0 80.0" pbc="T T F"'),
+                     ('Lattice="10 0 0 0 9 0 0 0 80" pbc="F F F"', 'Lattice="10.0 0.0 0.0 0.0 9.0 0.0 0.0 0.0 80.0" pbc="F F F"'),
+                     ('pbc="T F F"', 'pbc="T F F"')):
+    pathlib.Path("boxed_in.xyz").write_text(f"2\n{about} Properties=pos:R:3:w:R:1\n1 2 3 4\n5 6 7 8\n")
+    converted("boxed_in.xyz", "boxed_in.bat")
+    exported("boxed_in.bat", "boxed_out.xyz")
+    assert pathlib.Path("boxed_out.xyz").read_text().splitlines()[1].startswith(words + " Properties"), words
+    if "Lattice" in about:
+        exported("boxed_in.bat", "boxed_out.vtp", says=["box"]) if vtk else None
+        assert "no box" not in exported("boxed_in.bat", "boxed_out.data")
+        err = exported("boxed_in.bat", "boxed_out.dump")
+        expected = "xy xz yz pp pp ff\n1.0 13.0 2.0\n2.0 11.5 0.0\n3.0 11.0 0.5\n" if "Origin" in about else "0.0 9.0\n0.0 80.0\n"
+        assert "no box" not in err and expected in pathlib.Path("boxed_out.dump").read_text()
+assert comment({"cfg": {"cell": EDGES, "scale": 1.0}})[0] == TURNED + ' pbc="T T T"'
+assert comment({"ase": {"cell": EDGES, "pbc": [True, False, True]}})[0] == TURNED + ' pbc="T F T"'
+assert comment({"ase": {"cell": np.zeros((3, 3)).tolist(), "pbc": [False] * 3}})[0] == 'pbc="F F F"'
+assert comment({"md": {"box": [10, 9, 8, 90, 90, 80], "vectors": EDGES}})[0] == TURNED + ' pbc="T T T"'
+assert comment({"md": {"box": [10, 9, 8, 90, 90, 90], "origin": [1, 2, 3]}})[0].endswith('Origin="1.0 2.0 3.0" pbc="T T T"')
+assert 'pbc="T F F"' in comment({"h5md": {"box": {"edges": [10, 9, 8], "boundary": ["periodic", "none", "none"]}},
+                                 "periodic_box": {"lower": [0, None, None], "upper": [10, None, None]}})[0]
+assert comment({"xyz": {"box": {"edges": EDGES, "boundary": "pp pp pp"}}, "periodic_box": BOX})[0].startswith('Lattice="10.0 0.0 0.0 0.0 9')
+unknown = {"lammps": {"box": {"origin": [0, 0, 0], "edges": EDGES, "boundary": None}}}
+assert comment(unknown, says=["does not say along which axes its box is periodic"])[0] == TURNED
+exported("boxed.bat", "boxed.dump", says=["does not say which boundaries its box has"])
+assert "BOX BOUNDS xy xz yz\n" in pathlib.Path("boxed.dump").read_text()
+with parabat.open(back("boxed.dump")) as dataset:
+    assert json.loads(dataset.metadata)["lammps"]["box"] == unknown["lammps"]["box"]
+write("slab.bat", metadata={"ase": {"cell": [[10, 0, 0], [0, 9, 0], [0, 0, 0]], "pbc": [True, True, False]}})
+exported("slab.bat", "slab.dump", says=["no box with a volume, which a dump requires"])
 
 # --- LAS
 laspy = module("laspy")
