@@ -7,6 +7,7 @@ Usage: test_export_formats.py [LMP]
 
 import contextlib
 import importlib
+import importlib.util
 import io
 import json
 import os
@@ -103,6 +104,28 @@ fails(2, "--format: 'abc'; allowed: npz, csv", "a.bat", "o.abc", "--format", "ab
 exported("a.bat", "o.abc", "--format", "csv")
 exported("a.bat", "o.csv")
 assert pathlib.Path("o.abc").read_bytes() == pathlib.Path("o.csv").read_bytes()
+
+# --- Arrays and tables: the time, the step and what else the dataset knows
+exported("a.bat", "o.csv", says=["not written, since .csv has no place for it: time, step, units, periodic box"])
+assert exported("bare.bat", "o.csv") == exported("bare.bat", "o.npz") == ""
+assert ": units, periodic box" in exported("a.bat", "o.npz")
+with np.load("o.npz") as found:
+    assert set(found) == {"positions", "time", "step", *COLUMNS}
+    assert (found["time"].shape, found["time"].dtype, found["time"], found["step"].dtype, found["step"]) == ((), "f8", TIME, "i8", STEP)
+same(back("o.npz"), XYZ, COLUMNS, time=TIME, step=STEP)
+write("taken.bat", {"time": XYZ[:, 0], "id": IDS}, time=TIME, step=STEP)
+exported("taken.bat", "taken.npz", says=["the time of the dataset is not written, since an attribute has that name"])
+with np.load("taken.npz") as found:
+    assert found["time"].shape == (N,) and found["step"] == STEP
+
+# --- Texts of codes, which only some formats have
+write("texts.bat", {"id": IDS, "names": np.arange(N, dtype="i4") % 2, "kinds": np.arange(N, dtype="i4") % 2},
+      metadata={"md": {"texts": {"names": ["CA", "N"]}}, "other": {"texts": {"kinds": ["a b", "c"]}}})
+for ending in ["csv", "npz", "hdf5", "h5", "vtkhdf", "vtp"]:
+    if importlib.util.find_spec({"csv": "numpy", "npz": "numpy", "vtp": "vtkmodules"}.get(ending, "h5py")):
+        exported("texts.bat", f"texts.{ending}", says=["the texts of 'names', 'kinds' are not written"])
+for ending in ("xyz", "dump"):
+    exported("texts.bat", f"texts.{ending}", says=["the texts of 'kinds' are not written"])
 
 # --- HDF5: Gadget, openPMD, VTKHDF
 h5py = module("h5py")

@@ -48,6 +48,7 @@ def write_gadget(source, path):
             group[written] = source.attributes[name]
             _set_unit(group[written], source.units.get(name))
     source.has_no_place("a Gadget snapshot", "step")
+    source.has_only_codes("a Gadget snapshot")
 
 
 def _set_unit(node, unit):

@@ -94,16 +94,19 @@ def _dump_box(box, boundary, source):
 
 def _dump_columns(source):
     """Names and columns: id, type, x y z, and the others."""
-    found = []
+    found, codes = [], []
     for written, name in unique_names(source, lambda name: re.sub(r"\s", "_", name) or "_"):
         values = source.attributes[name]
         texts = source.texts(name)
         if texts is not None and all(re.fullmatch(r"\S+", text) for text in texts):
             found.append((written, _words(texts, values)))
-        elif values.ndim == 2 and values.shape[1] == 3 and written.lower() in VECTORS:
+            continue
+        codes.append(name)
+        if values.ndim == 2 and values.shape[1] == 3 and written.lower() in VECTORS:
             found += zip(VECTORS[written.lower()].split(), values.T)
         else:
             found += components(written, values, first=1)
+    source.has_only_codes("the dump", codes)
     id_name = source.find(IDS, kinds="iu")
     found = [("id" if name == id_name else name, values) for name, values in found]
     found.sort(key=lambda each: {"id": 0, "type": 1}.get(each[0], 3))
@@ -138,6 +141,7 @@ def write_data(source, path):
     if lost:
         source.note(f"not written, since a data file of atom style {style} has no place for them: {', '.join(lost)}")
     source.has_no_place("a LAMMPS data file", "time")
+    source.has_only_codes("a LAMMPS data file", [name for name in source.attributes if name in written])
     ids = columns[0]
     units = source.program("lammps").get("units")
     if not units:

@@ -29,6 +29,7 @@ def write_openpmd(source, path):
     if source.time is None:
         source.note("the dataset has no time, which openPMD requires; it is 0")
     source.has_no_place("openPMD", "periodic box")
+    source.has_only_codes("openPMD")
     with create_hdf5(h5py, path) as file:
         for name, value in (("openPMD", STANDARD), ("basePath", "/data/%T/"), ("particlesPath", "particles/"),
                             ("iterationEncoding", "groupBased"), ("iterationFormat", "/data/%T/"), ("software", "ParaBAT"),

@@ -87,6 +87,21 @@ class Source:
                 return known
         return None
 
+    def has_only_codes(self, format_name, names=None):
+        """Reports attributes, of `names` or all, whose texts the metadata have, but the file does not."""
+        lost = [name for name in (self.attributes if names is None else names) if self._has_texts(name)]
+        if lost:
+            self.note(f"the texts of {', '.join(map(repr, lost))} are not written, since {format_name} "
+                      "has only their codes")
+
+    def _has_texts(self, name):
+        for about in self.metadata.values():
+            for key in ("texts", "enumerations", "type_labels") if isinstance(about, dict) else ():
+                texts = about.get(key)
+                if isinstance(texts, dict) and texts and (name == "type" if key == "type_labels" else texts.get(name)):
+                    return True
+        return name == "typeid" and bool(self.program("gsd").get("types"))
+
     @property
     def box(self):
         """The box that the metadata name, or None: that of another program, which also has the ends of open axes, unless

@@ -39,7 +39,9 @@ def write_xyz(source, path):
         if _words(source, name):
             properties.append((written, "S", 1))
             columns.append(_words(source, name))
-        elif values.dtype.kind == "u" and len(values) and int(values.max()) > MAX_INT64:
+            continue
+        source.has_only_codes("extended XYZ", [name])
+        if values.dtype.kind == "u" and len(values) and int(values.max()) > MAX_INT64:
             source.leave_out(name, "it has integers of 2^63 and more, which extended XYZ does not hold")
         else:
             width = 1 if values.ndim == 1 else values.shape[1]
