@@ -158,12 +158,13 @@ if h5py:
     exported("none.bat", "none.hdf5")
 
     reported = exported("a.bat", "data.h5", says=["periodic box"])
-    assert "the unit 'nm/ps' of 'velocity' is not converted" in reported
+    assert "the unit" not in reported and "units unknown; unitSI is 1: mass" in reported
     with h5py.File("data.h5") as file:
         assert file.attrs["openPMD"] == b"1.1.0" and file.attrs["basePath"] == b"/data/%T/"
         iteration = file[f"data/{STEP}"]
         assert iteration.attrs["time"] == TIME and iteration.attrs["timeUnitSI"] == 1e-12
         species = iteration["particles/particles"]
+        assert species["velocity/x"].attrs["unitSI"] == 1000 and list(species["velocity"].attrs["unitDimension"]) == [1, 0, -1, 0, 0, 0, 0]
         assert species["position/x"].attrs["unitSI"] == 1e-9 and list(species["position"].attrs["unitDimension"]) == [1, 0, 0, 0, 0, 0, 0]
         check(species["id"][()], np.stack([species[f"position/{axis}"][()] for axis in "xyz"], axis=1), {
             "velocity": np.stack([species[f"velocity/{axis}"][()] for axis in "xyz"], axis=1), "mass": species["mass"][()],
@@ -174,7 +175,15 @@ if h5py:
     with h5py.File("again.h5") as file:
         assert file[f"data/{STEP}/particles/particles/position/x"].attrs["unitSI"] == 1e-9
         assert file[f"data/{STEP}"].attrs["timeUnitSI"] == 1 and file[f"data/{STEP}"].attrs["time"] == TIME * 1e-12
-    exported("bare.bat", "bare.h5", says=["has no time, which openPMD requires", "has no step number"])
+    exported("bare.bat", "bare.h5", says=["has no time, which openPMD requires", "has no step number", "units unknown; unitSI is 1: positions"])
+    for length, velocity, metres, speed in (("angstrom", "angstrom/fs", 1e-10, 1e5), ("angstrom", "angstrom/ps", 1e-10, 100.0), ("um", "m/s", 1e-6, 1.0),
+                                            ("kpc", "km/s", 3.0856775814913673e19, 1000.0), ("bohr", "kpc/h", 5.29177210544e-11, None)):
+        write("units.bat", {"v": XYZ, "id": IDS}, metadata={"units": {"positions": length, "v": velocity}}, time=TIME, step=STEP)
+        reported = exported("units.bat", "units.h5", says=["the time unit is unknown; timeUnitSI is 1"])
+        assert ("the unit 'kpc/h' of 'v' is not converted" in reported) == (speed is None) and "units unknown" not in reported
+        with h5py.File("units.h5") as file:
+            species = file[f"data/{STEP}/particles/particles"]
+            assert species["position/x"].attrs["unitSI"] == metres and species["v/x"].attrs["unitSI"] == (speed or 1.0), velocity
     exported("none.bat", "none.h5")
 
     exported("a.bat", "a.vtkhdf", says=["units, periodic box"])
