@@ -15,6 +15,7 @@ STANDARD = "1.1.0"
 LENGTH = (1, 0, 0, 0, 0, 0, 0)
 DIMENSIONS = {"velocity": (1, 0, -1, 0, 0, 0, 0), "v": (1, 0, -1, 0, 0, 0, 0), "mass": (0, 1, 0, 0, 0, 0, 0),
               "charge": (0, 0, 1, 1, 0, 0, 0), "momentum": (1, 1, -1, 0, 0, 0, 0)}
+DIMENSIONS.update(velocities=DIMENSIONS["velocity"], masses=DIMENSIONS["mass"])
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "fs": 1e-15, "as": 1e-18, "min": 60.0, "h": 3600.0,
            "d": 86400.0}
 METRES = {"m": 1.0, "km": 1e3, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "nm": 1e-9, "angstrom": 1e-10, "Angstrom": 1e-10,
