@@ -7,6 +7,7 @@ Usage: test_export_formats.py [LMP]
 
 import contextlib
 import importlib
+import importlib.util
 import io
 import json
 import os
@@ -104,6 +105,28 @@ exported("a.bat", "o.abc", "--format", "csv")
 exported("a.bat", "o.csv")
 assert pathlib.Path("o.abc").read_bytes() == pathlib.Path("o.csv").read_bytes()
 
+# --- Arrays and tables: the time, the step and what else the dataset knows
+exported("a.bat", "o.csv", says=["not written, since .csv has no place for it: time, step, units, periodic box"])
+assert exported("bare.bat", "o.csv") == exported("bare.bat", "o.npz") == ""
+assert ": units, periodic box" in exported("a.bat", "o.npz")
+with np.load("o.npz") as found:
+    assert set(found) == {"positions", "time", "step", *COLUMNS}
+    assert (found["time"].shape, found["time"].dtype, found["time"], found["step"].dtype, found["step"]) == ((), "f8", TIME, "i8", STEP)
+same(back("o.npz"), XYZ, COLUMNS, time=TIME, step=STEP)
+write("taken.bat", {"time": XYZ[:, 0], "id": IDS}, time=TIME, step=STEP)
+exported("taken.bat", "taken.npz", says=["the time of the dataset is not written, since an attribute has that name"])
+with np.load("taken.npz") as found:
+    assert found["time"].shape == (N,) and found["step"] == STEP
+
+# --- Texts of codes, which only some formats have
+write("texts.bat", {"id": IDS, "names": np.arange(N, dtype="i4") % 2, "kinds": np.arange(N, dtype="i4") % 2},
+      metadata={"md": {"texts": {"names": ["CA", "N"]}}, "other": {"texts": {"kinds": ["a b", "c"]}}})
+for ending in ["csv", "npz", "hdf5", "h5", "vtkhdf", "vtp"]:
+    if importlib.util.find_spec({"csv": "numpy", "npz": "numpy", "vtp": "vtkmodules"}.get(ending, "h5py")):
+        exported("texts.bat", f"texts.{ending}", says=["the texts of 'names', 'kinds' are not written"])
+for ending in ("xyz", "dump"):
+    exported("texts.bat", f"texts.{ending}", says=["the texts of 'kinds' are not written"])
+
 # --- HDF5: Gadget, openPMD, VTKHDF
 h5py = module("h5py")
 if h5py:
@@ -128,19 +151,20 @@ if h5py:
     with h5py.File("again.hdf5") as file:
         assert file["Header"].attrs["Redshift"] == 0.5 and file["Header"].attrs["Omega0"] == 0.3 and "PartType4" in file
         assert file["Units"].attrs["Unit length in cgs (U_L)"] == 3.0e24 and list(file["Header"].attrs["NumPart_ThisFile"]) == [0, 0, 0, 0, N, 0]
-    exported("bare.bat", "bare.hdf5", says=["the dataset has no time"])
+    exported("bare.bat", "bare.hdf5", says=["the dataset has no time", "has no box; BoxSize is 0"])
     with h5py.File("bare.hdf5") as file:
         assert "Time" not in file["Header"].attrs and "ParticleIDs" not in file["PartType1"] and file["Header"].attrs["BoxSize"] == 0
         assert file["PartType1/Coordinates"].dtype == np.float32
     exported("none.bat", "none.hdf5")
 
     reported = exported("a.bat", "data.h5", says=["periodic box"])
-    assert "the unit 'nm/ps' of 'velocity' is not converted" in reported
+    assert "the unit" not in reported and "units unknown; unitSI is 1: mass" in reported
     with h5py.File("data.h5") as file:
         assert file.attrs["openPMD"] == b"1.1.0" and file.attrs["basePath"] == b"/data/%T/"
         iteration = file[f"data/{STEP}"]
         assert iteration.attrs["time"] == TIME and iteration.attrs["timeUnitSI"] == 1e-12
         species = iteration["particles/particles"]
+        assert species["velocity/x"].attrs["unitSI"] == 1000 and list(species["velocity"].attrs["unitDimension"]) == [1, 0, -1, 0, 0, 0, 0]
         assert species["position/x"].attrs["unitSI"] == 1e-9 and list(species["position"].attrs["unitDimension"]) == [1, 0, 0, 0, 0, 0, 0]
         check(species["id"][()], np.stack([species[f"position/{axis}"][()] for axis in "xyz"], axis=1), {
             "velocity": np.stack([species[f"velocity/{axis}"][()] for axis in "xyz"], axis=1), "mass": species["mass"][()],
@@ -151,7 +175,15 @@ if h5py:
     with h5py.File("again.h5") as file:
         assert file[f"data/{STEP}/particles/particles/position/x"].attrs["unitSI"] == 1e-9
         assert file[f"data/{STEP}"].attrs["timeUnitSI"] == 1 and file[f"data/{STEP}"].attrs["time"] == TIME * 1e-12
-    exported("bare.bat", "bare.h5", says=["has no time, which openPMD requires", "has no step number"])
+    exported("bare.bat", "bare.h5", says=["has no time, which openPMD requires", "has no step number", "units unknown; unitSI is 1: positions"])
+    for length, velocity, metres, speed in (("angstrom", "angstrom/fs", 1e-10, 1e5), ("angstrom", "angstrom/ps", 1e-10, 100.0), ("um", "m/s", 1e-6, 1.0),
+                                            ("kpc", "km/s", 3.0856775814913673e19, 1000.0), ("bohr", "kpc/h", 5.29177210544e-11, None)):
+        write("units.bat", {"v": XYZ, "id": IDS}, metadata={"units": {"positions": length, "v": velocity}}, time=TIME, step=STEP)
+        reported = exported("units.bat", "units.h5", says=["the time unit is unknown; timeUnitSI is 1"])
+        assert ("the unit 'kpc/h' of 'v' is not converted" in reported) == (speed is None) and "units unknown" not in reported
+        with h5py.File("units.h5") as file:
+            species = file[f"data/{STEP}/particles/particles"]
+            assert species["position/x"].attrs["unitSI"] == metres and species["v/x"].attrs["unitSI"] == (speed or 1.0), velocity
     exported("none.bat", "none.h5")
 
     exported("a.bat", "a.vtkhdf", says=["units, periodic box"])
@@ -276,7 +308,7 @@ check(found["id"], found.positions, {"velocity": found["v"].astype("f4"), "mass"
 assert about["units"] == "metal" and about["box"]["edges"] == [[10, 0, 0], [2, 9, 0], [0, 0.5, 8]] and about["texts"] == TEXTS["texts"]
 exported("a.bat", "a.dump", says=["units"])
 assert "BOX BOUNDS pp pp pp\n0.0 10.0\n0.0 9.0\n0.0 8.0\n" in pathlib.Path("a.dump").read_text()
-exported("bare.bat", "bare.dump", says=["no step number", "no integer id"])
+exported("bare.bat", "bare.dump", says=["no step number", "no integer id", "the dataset has no box, which a dump requires; the box goes from"])
 with parabat.open(back("bare.dump")) as dataset:
     assert len(dataset) == N and json.loads(dataset.metadata)["lammps"]["box"]["boundary"] == "ss ss ss"
 exported("none.bat", "none.dump")
@@ -296,7 +328,7 @@ assert text.startswith(f"LAMMPS data file via ParaBAT, timestep = {STEP}, units 
 rows = [line.split() for line in text.split("Atoms # charge\n\n")[1].split("\n\nVelocities")[0].splitlines()]
 order, own = np.argsort([int(row[0]) for row in rows]), np.argsort(small["id"])
 np.testing.assert_array_equal(np.array(rows, float)[order], np.column_stack([small["id"], small["type"], small["q"], XYZ + [1, 2, 3]])[own])
-exported("bare.bat", "bare.data", says=["atoms are numbered from 1", "all types are 1"])
+exported("bare.bat", "bare.data", says=["no box, which a data file requires", "atoms are numbered from 1", "all types are 1"])
 exported("none.bat", "none.lmp")
 lmp = sys.argv[1] if len(sys.argv) > 1 else shutil.which("lmp")
 if lmp and os.path.exists(lmp):
@@ -312,6 +344,49 @@ if lmp and os.path.exists(lmp):
         np.testing.assert_array_equal(found[name][order], values[own], err_msg=name)
     inside = np.abs(found.positions[order] - (XYZ + [1, 2, 3])[own]).max(axis=1) < 1e-12  # LAMMPS wraps others
     assert inside.mean() > 0.5
+
+# --- Boxes of converted files: extended XYZ, AtomEye, ASE, GROMACS, H5MD, and LAMMPS dumps without boundaries
+EDGES = [[10.0, 0.0, 0.0], [2.0, 9.0, 0.0], [0.0, 0.5, 8.0]]
+TURNED = 'Lattice="10.0 0.0 0.0 2.0 9.0 0.0 0.0 0.5 8.0"'
+
+
+def comment(metadata, says=()):
+    """The comment line of the .xyz that is made of a dataset with such metadata, without the properties; what is said."""
+    write("boxed.bat", {"w": XYZ[:, 0]}, metadata=metadata)
+    err = exported("boxed.bat", "boxed.xyz", says=says)
+    return pathlib.Path("boxed.xyz").read_text().splitlines()[1].split("Properties")[0].strip(), err
+
+
+for about, words in ((TURNED + ' Origin="1 2 3" pbc="T T F"', TURNED + ' Origin="1.0 2.0 3.0" pbc="T T F"'),
+                     ('Lattice="10 0 0 0 9 0 0 0 80" pbc="T T F"', 'Lattice="10.0 0.0 0.0 0.0 9.0 0.0 0.0 0.0 80.0" pbc="T T F"'),
+                     ('Lattice="10 0 0 0 9 0 0 0 80" pbc="F F F"', 'Lattice="10.0 0.0 0.0 0.0 9.0 0.0 0.0 0.0 80.0" pbc="F F F"'),
+                     ('pbc="T F F"', 'pbc="T F F"')):
+    pathlib.Path("boxed_in.xyz").write_text(f"2\n{about} Properties=pos:R:3:w:R:1\n1 2 3 4\n5 6 7 8\n")
+    converted("boxed_in.xyz", "boxed_in.bat")
+    exported("boxed_in.bat", "boxed_out.xyz")
+    assert pathlib.Path("boxed_out.xyz").read_text().splitlines()[1].startswith(words + " Properties"), words
+    if "Lattice" in about:
+        assert ".npz has no place for it: " + ("box" if "F F F" in about else "periodic box") + "\n" in exported("boxed_in.bat", "boxed_out.npz")
+        assert "no box" not in exported("boxed_in.bat", "boxed_out.data")
+        err = exported("boxed_in.bat", "boxed_out.dump")
+        expected = "xy xz yz pp pp ff\n1.0 13.0 2.0\n2.0 11.5 0.0\n3.0 11.0 0.5\n" if "Origin" in about else "0.0 9.0\n0.0 80.0\n"
+        assert "no box" not in err and expected in pathlib.Path("boxed_out.dump").read_text()
+assert comment({"cfg": {"cell": EDGES, "scale": 1.0}})[0] == TURNED + ' pbc="T T T"'
+assert comment({"ase": {"cell": EDGES, "pbc": [True, False, True]}})[0] == TURNED + ' pbc="T F T"'
+assert comment({"ase": {"cell": np.zeros((3, 3)).tolist(), "pbc": [False] * 3}})[0] == 'pbc="F F F"'
+assert comment({"md": {"box": [10, 9, 8, 90, 90, 80], "vectors": EDGES}})[0] == TURNED + ' pbc="T T T"'
+assert comment({"md": {"box": [10, 9, 8, 90, 90, 90], "origin": [1, 2, 3]}})[0].endswith('Origin="1.0 2.0 3.0" pbc="T T T"')
+assert 'pbc="T F F"' in comment({"h5md": {"box": {"edges": [10, 9, 8], "boundary": ["periodic", "none", "none"]}},
+                                 "periodic_box": {"lower": [0, None, None], "upper": [10, None, None]}})[0]
+assert comment({"xyz": {"box": {"edges": EDGES, "boundary": "pp pp pp"}}, "periodic_box": BOX})[0].startswith('Lattice="10.0 0.0 0.0 0.0 9')
+unknown = {"lammps": {"box": {"origin": [0, 0, 0], "edges": EDGES, "boundary": None}}}
+assert comment(unknown, says=["does not say along which axes its box is periodic"])[0] == TURNED
+exported("boxed.bat", "boxed.dump", says=["does not say which boundaries its box has"])
+assert "BOX BOUNDS xy xz yz\n" in pathlib.Path("boxed.dump").read_text()
+with parabat.open(back("boxed.dump")) as dataset:
+    assert json.loads(dataset.metadata)["lammps"]["box"] == unknown["lammps"]["box"]
+write("slab.bat", metadata={"ase": {"cell": [[10, 0, 0], [0, 9, 0], [0, 0, 0]], "pbc": [True, True, False]}})
+exported("slab.bat", "slab.dump", says=["no box with a volume, which a dump requires"])
 
 # --- LAS
 laspy = module("laspy")

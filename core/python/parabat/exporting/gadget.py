@@ -48,6 +48,7 @@ def write_gadget(source, path):
             group[written] = source.attributes[name]
             _set_unit(group[written], source.units.get(name))
     source.has_no_place("a Gadget snapshot", "step")
+    source.has_only_codes("a Gadget snapshot")
 
 
 def _set_unit(node, unit):
@@ -79,6 +80,7 @@ def _box_size(source):
     """The length of a periodic cube, or three lengths of a box, that begins at the origin; 0 for none."""
     box = source.box
     if box is None:
+        source.note("the dataset has no box; BoxSize is 0")
         return 0.0
     lengths = np.diag(box.edges)
     if np.any(box.origin) or not np.array_equal(np.diag(lengths), box.edges) or not all(box.periodic):

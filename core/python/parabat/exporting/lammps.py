@@ -18,14 +18,21 @@ STYLES = (("full", (("mol", "molecule"), ("type",), ("q", "charge"))), ("sphere"
 WHOLE = ("mol", "molecule", "type")
 
 
-def _found_box(source):
-    """The box and the word for its boundaries; without one, that of the particles."""
+def _found_box(source, what):
+    """The box and the words for its boundaries, "" if unknown; without a box, that of the particles."""
     box = source.box
-    if box is not None:
+    if _has_volume(source):
         words = (source.program("lammps").get("box") or {}).get("boundary") if "lammps" in source.metadata else None
-        return box, words or " ".join("pp" if each else "ff" for each in box.periodic)
+        return box, words or (" ".join("pp" if each else "ff" for each in box.periodic) if None not in box.periodic else "")
+    source.note(f"the dataset has no box{'' if box is None else ' with a volume'}, which {what} requires; the box goes from the "
+                "least to the greatest coordinates of the particles")
     low, high = _open_ends(source)
     return Box(low, np.diag(high - low), [False] * 3), "ss ss ss"
+
+
+def _has_volume(source):
+    box = source.box
+    return box is not None and bool(np.linalg.det(box.edges))
 
 
 def _open_ends(source):
@@ -49,7 +56,9 @@ def _text(*numbers):
 # --- Dumps
 
 def write_dump(source, path):
-    box, boundary = _found_box(source)
+    box, boundary = _found_box(source, "a dump")
+    if not boundary:
+        source.note("the dataset does not say which boundaries its box has, so that the dump does not either")
     if source.step is None:
         source.note("the dataset has no step number, which a dump requires; the timestep is 0")
     names, columns = _dump_columns(source)
@@ -68,33 +77,36 @@ def write_dump(source, path):
 
 def _dump_box(box, boundary, source):
     low, edges = np.asarray(box.origin, float), np.asarray(box.edges, float)
-    form = _form(box)
+    form, words = _form(box), boundary and f" {boundary}"
     if form == "general":
         rows = "".join(f"{_text(*edges[i], low[i])}\n" for i in range(3))
-        return f"ITEM: BOX BOUNDS abc origin {boundary}\n{rows}"
+        return f"ITEM: BOX BOUNDS abc origin{words}\n{rows}"
     # Without a box, the ends are exactly those of the particles.
-    high = low + np.diag(edges) if source.box is not None else _open_ends(source)[1]
+    high = low + np.diag(edges) if _has_volume(source) else _open_ends(source)[1]
     if form == "orthogonal":
-        return f"ITEM: BOX BOUNDS {boundary}\n" + "".join(f"{_text(low[i], high[i])}\n" for i in range(3))
+        return f"ITEM: BOX BOUNDS{words}\n" + "".join(f"{_text(low[i], high[i])}\n" for i in range(3))
     xy, xz, yz = edges[1, 0], edges[2, 0], edges[2, 1]
     low = low + [min(0, xy, xz, xy + xz), min(0, yz), 0]
     high = high + [max(0, xy, xz, xy + xz), max(0, yz), 0]
-    return f"ITEM: BOX BOUNDS xy xz yz {boundary}\n" + "".join(
+    return f"ITEM: BOX BOUNDS xy xz yz{words}\n" + "".join(
         f"{_text(low[i], high[i], tilt)}\n" for i, tilt in enumerate((xy, xz, yz)))
 
 
 def _dump_columns(source):
     """Names and columns: id, type, x y z, and the others."""
-    found = []
+    found, codes = [], []
     for written, name in unique_names(source, lambda name: re.sub(r"\s", "_", name) or "_"):
         values = source.attributes[name]
         texts = source.texts(name)
         if texts is not None and all(re.fullmatch(r"\S+", text) for text in texts):
             found.append((written, _words(texts, values)))
-        elif values.ndim == 2 and values.shape[1] == 3 and written.lower() in VECTORS:
+            continue
+        codes.append(name)
+        if values.ndim == 2 and values.shape[1] == 3 and written.lower() in VECTORS:
             found += zip(VECTORS[written.lower()].split(), values.T)
         else:
             found += components(written, values, first=1)
+    source.has_only_codes("the dump", codes)
     id_name = source.find(IDS, kinds="iu")
     found = [("id" if name == id_name else name, values) for name, values in found]
     found.sort(key=lambda each: {"id": 0, "type": 1}.get(each[0], 3))
@@ -116,7 +128,7 @@ def _words(texts, values):
 # --- Data files
 
 def write_data(source, path):
-    box, _ = _found_box(source)
+    box, _ = _found_box(source, "a data file")
     id_name, columns, used, style = _atom_columns(source)
     velocity = source.find(VELOCITIES, 3, "f")
     images = [source.find((axis,), kinds="iu") for axis in IMAGES]
@@ -129,6 +141,7 @@ def write_data(source, path):
     if lost:
         source.note(f"not written, since a data file of atom style {style} has no place for them: {', '.join(lost)}")
     source.has_no_place("a LAMMPS data file", "time")
+    source.has_only_codes("a LAMMPS data file", [name for name in source.attributes if name in written])
     ids = columns[0]
     units = source.program("lammps").get("units")
     if not units:

@@ -35,6 +35,7 @@ def write_laz(source, path):
 def _write(source, path, is_compressed):
     laspy = needed("laspy", "export to LAS", "laspy[lazrs]")
     source.has_no_place("LAS", "time", "step", "units", "periodic box")
+    source.has_only_codes("LAS")
     point_format = _point_format(source)
     header = laspy.LasHeader(point_format=point_format, version="1.4")
     header.scales, header.offsets, integers = _integers(source)

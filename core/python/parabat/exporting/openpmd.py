@@ -3,6 +3,7 @@
 
 import datetime
 import re
+from decimal import Decimal
 
 import numpy as np
 
@@ -14,9 +15,13 @@ STANDARD = "1.1.0"
 LENGTH = (1, 0, 0, 0, 0, 0, 0)
 DIMENSIONS = {"velocity": (1, 0, -1, 0, 0, 0, 0), "v": (1, 0, -1, 0, 0, 0, 0), "mass": (0, 1, 0, 0, 0, 0, 0),
               "charge": (0, 0, 1, 1, 0, 0, 0), "momentum": (1, 1, -1, 0, 0, 0, 0)}
+DIMENSIONS.update(velocities=DIMENSIONS["velocity"], masses=DIMENSIONS["mass"])
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "fs": 1e-15, "as": 1e-18, "min": 60.0, "h": 3600.0,
            "d": 86400.0}
-METRES = {"m": 1.0, "km": 1e3, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "nm": 1e-9, "Angstrom": 1e-10, "A": 1e-10, "pm": 1e-12}
+METRES = {"m": 1.0, "km": 1e3, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "nm": 1e-9, "angstrom": 1e-10, "Angstrom": 1e-10,
+          "A": 1e-10, "pm": 1e-12, "bohr": 5.29177210544e-11,  # of CODATA 2022
+          "au": 149597870700.0, "pc": 3.0856775814913673e16, "kpc": 3.0856775814913673e19, "Mpc": 3.0856775814913673e22}
+OF_VELOCITIES = ("s", "ms", "us", "ns", "ps", "fs", "as")  # not h, since kpc/h is a length
 AXES = ("x", "y", "z")
 
 
@@ -29,6 +34,7 @@ def write_openpmd(source, path):
     if source.time is None:
         source.note("the dataset has no time, which openPMD requires; it is 0")
     source.has_no_place("openPMD", "periodic box")
+    source.has_only_codes("openPMD")
     with create_hdf5(h5py, path) as file:
         for name, value in (("openPMD", STANDARD), ("basePath", "/data/%T/"), ("particlesPath", "particles/"),
                             ("iterationEncoding", "groupBased"), ("iterationFormat", "/data/%T/"), ("software", "ParaBAT"),
@@ -46,6 +52,8 @@ def write_openpmd(source, path):
 def _time_unit(source):
     """Seconds in the unit of the time; times of converted openPMD files are in seconds."""
     unit = source.units.get("time")
+    if unit is None and source.time is not None:
+        source.note("the time unit is unknown; timeUnitSI is 1")
     if unit is not None and unit not in SECONDS:
         source.note(f"the time unit '{unit}' is not known as a multiple of a second; timeUnitSI is 1")
     return SECONDS.get(unit, 1.0)
@@ -65,11 +73,26 @@ def _write_species(group, source, about):
         component.attrs["value"] = 0.0
         component.attrs["shape"] = np.array([source.count], np.uint64)
         component.attrs["unitSI"] = factor
+    unknown = ["positions"] if unit is None and "position" not in factors else []
     for written, name in unique_names(source, hdf5_name, taken=("position", "positionOffset")):
-        _record(group, written, source.attributes[name], DIMENSIONS.get(name, (0,) * 7), float(factors.get(name, 1.0)))
-        unit = source.units.get(name)
-        if isinstance(unit, str) and name not in factors:
+        unit, dimension = source.units.get(name), DIMENSIONS.get(name, (0,) * 7)
+        factor, dimension = (factors[name], dimension) if name in factors else _of_unit(unit, dimension)
+        if factor is None and isinstance(unit, str):
             source.note(f"the unit '{unit}' of '{name}' is not converted: unitSI is 1")
+        elif factor is None and any(dimension):
+            unknown.append(name)
+        _record(group, written, source.attributes[name], dimension, 1.0 if factor is None else float(factor))
+    if unknown:
+        source.note(f"units unknown; unitSI is 1: {', '.join(unknown)}")
+
+
+def _of_unit(unit, dimension):
+    """unitSI and dimension of a unit that is a length by a time, as velocities have; (None, dimension) of others."""
+    length, slash, time = unit.partition("/") if isinstance(unit, str) else ("", "", "")
+    if not slash or length not in METRES or time not in OF_VELOCITIES:
+        return None, dimension
+    # In decimals, since 1e-10 / 1e-15 is not 1e5.
+    return float(Decimal(repr(METRES[length])) / Decimal(repr(SECONDS[time]))), DIMENSIONS["velocity"]
 
 
 def _describe(node, dimension):

@@ -18,7 +18,20 @@ ROWS = 100000  # of text at once
 def write_npz_file(source, path):
     if "positions" in source.attributes:
         refuse("two arrays would be called 'positions'; exclude one with --attributes")
-    write_npz({"positions": source.positions, **source.attributes}, path)
+    source.has_no_place(".npz", "units", "periodic box")
+    source.has_only_codes(".npz")
+    write_npz({"positions": source.positions, **source.attributes, **_facts(source)}, path)
+
+
+def _facts(source):
+    """Single values `time` and `step`, which `parabat convert` takes as those of the dataset."""
+    taken, found = {name.lower() for name in source.attributes}, {}
+    for name, value, dtype in (("time", source.time, np.float64), ("step", source.step, np.int64)):
+        if value is not None and name in taken:
+            source.note(f"the {name} of the dataset is not written, since an attribute has that name")
+        elif value is not None:
+            found[name] = np.array(value, dtype)
+    return found
 
 
 def write_npz(arrays, path):
@@ -31,6 +44,8 @@ def write_npz(arrays, path):
 
 
 def write_csv_file(source, path):
+    source.has_no_place(".csv", "time", "step", "units", "periodic box")
+    source.has_only_codes(".csv")
     write_csv(columns(source.particles), source.count, path)
 
 

@@ -10,7 +10,9 @@ import numpy as np
 from ..errors import refuse
 
 Box = collections.namedtuple("Box", "origin edges periodic")
-Box.__doc__ = """A simulation box: its origin (3,), its edge vectors (3, 3), one a row, and whether each axis is periodic."""
+Box.__doc__ = """A simulation box: its origin (3,), its edge vectors (3, 3), one a row, and whether each axis is periodic, or None
+three times if that is unknown."""
+UNKNOWN = [None] * 3
 
 IDS = ("id", "ids", "particleids", "particle_id", "id_particle")
 VELOCITIES = ("velocity", "velocities", "v", "vel")
@@ -46,9 +48,10 @@ class Source:
 
     def has_no_place(self, format_name, *facts):
         """Reports which of "time", "step", "units", "periodic box" are known, but not written."""
+        box = self.box
         known = {"time": self.time is not None, "step": self.step is not None, "units": bool(self.units),
-                 "periodic box": self.box is not None}
-        lost = [fact for fact in facts if known[fact]]
+                 "periodic box": box is not None}
+        lost = ["box" if fact == "periodic box" and not any(box.periodic) else fact for fact in facts if known[fact]]
         if lost:
             self.note(f"not written, since {format_name} has no place for it: {', '.join(lost)}")
 
@@ -84,12 +87,43 @@ class Source:
                 return known
         return None
 
+    def has_only_codes(self, format_name, names=None):
+        """Reports attributes, of `names` or all, whose texts the metadata have, but the file does not."""
+        lost = [name for name in (self.attributes if names is None else names) if self._has_texts(name)]
+        if lost:
+            self.note(f"the texts of {', '.join(map(repr, lost))} are not written, since {format_name} "
+                      "has only their codes")
+
+    def _has_texts(self, name):
+        for about in self.metadata.values():
+            for key in ("texts", "enumerations", "type_labels") if isinstance(about, dict) else ():
+                texts = about.get(key)
+                if isinstance(texts, dict) and texts and (name == "type" if key == "type_labels" else texts.get(name)):
+                    return True
+        return name == "typeid" and bool(self.program("gsd").get("types"))
+
     @property
     def box(self):
-        """The box that the metadata name, or None."""
+        """The box that the metadata name, or None: that of another program, which also has the ends of open axes, unless
+        `periodic_box` says otherwise."""
+        periodic, own = self._valid(self._periodic_box), None
+        for find in (self._lammps_box, self._xyz_box, self._h5md_box, self._gsd_box, self._md_box, self._cfg_box, self._ase_box):
+            own = own or self._valid(find)
+        if own is None or periodic is None:
+            return own or periodic
+        return own._replace(periodic=periodic.periodic) if _agree(own, periodic) else periodic
+
+    @property
+    def pbc(self):
+        """Whether each axis is periodic, of files that say so without a box; None if unknown."""
+        found = self.program("xyz").get("pbc") or self.program("ase").get("pbc")
+        return list(map(bool, found)) if isinstance(found, list) and len(found) == 3 else None
+
+    @staticmethod
+    def _valid(find):
         try:
-            return self._periodic_box() or self._lammps_box() or self._h5md_box() or self._gsd_box() or self._md_box()
-        except (KeyError, TypeError, ValueError, IndexError):
+            return find()
+        except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError):
             return None
 
     def _periodic_box(self):
@@ -118,16 +152,34 @@ class Source:
         about = self.program("lammps").get("box")
         if not about:
             return None
-        words = (about.get("boundary") or "").split()
-        periodic = [word[:1] == "p" for word in words] if len(words) == 3 else [False] * 3
-        return self._of_edges(about["edges"], about.get("origin"), periodic)
+        return self._of_edges(about["edges"], about.get("origin"), self._of_words(about.get("boundary")))
+
+    @staticmethod
+    def _of_words(words):
+        """Which axes are periodic by words such as "pp ff ss"."""
+        words = (words or "").split()
+        return [word[:1] == "p" for word in words] if len(words) == 3 else UNKNOWN
+
+    def _xyz_box(self):
+        about = self.program("xyz").get("box")
+        return about and self._of_edges(about["edges"], about.get("origin"), self.pbc or self._of_words(about.get("boundary")))
+
+    def _cfg_box(self):
+        cell = self.program("cfg").get("cell")  # AtomEye repeats it along all axes
+        return cell and self._of_edges(cell, None, [True] * 3)
+
+    def _ase_box(self):
+        cell = self.program("ase").get("cell")
+        return self._of_edges(cell, None, self.pbc or UNKNOWN) if cell and np.any(cell) else None
 
     def _h5md_box(self):
         about = self.program("h5md").get("box")
         if not about or "edges" not in about:
             return None
-        boundary = about.get("boundary") or ["none"] * 3
-        return self._of_edges(about["edges"], about.get("offset"), [each == "periodic" for each in boundary])
+        boundary = about.get("boundary")
+        boundary = [boundary] * 3 if isinstance(boundary, str) else boundary
+        periodic = [each == "periodic" for each in boundary] if boundary and len(boundary) == 3 else UNKNOWN
+        return self._of_edges(about["edges"], about.get("offset"), periodic)
 
     def _gsd_box(self):
         about = self.program("gsd").get("box")
@@ -141,12 +193,14 @@ class Source:
         about = self.program("md").get("box")
         if not about or not any(about[:3]):
             return None
+        if self.program("md").get("vectors"):
+            return self._of_edges(self.program("md")["vectors"], None, [True] * 3)
         a, b, c, *angles = map(float, about)
         alpha, beta, gamma = (0.0 if angle == 90 else math.cos(math.radians(angle)) for angle in angles)
         sine = math.sqrt(1 - gamma * gamma)
         y = (alpha - beta * gamma) / sine
-        return Box(np.zeros(3), np.array([[a, 0, 0], [b * gamma, b * sine, 0],
-                                          [c * beta, c * y, c * math.sqrt(1 - beta * beta - y * y)]]), [True] * 3)
+        edges = [[a, 0, 0], [b * gamma, b * sine, 0], [c * beta, c * y, c * math.sqrt(1 - beta * beta - y * y)]]
+        return self._of_edges(edges, self.program("md").get("origin"), [True] * 3)
 
     def bounds(self):
         """Lower and upper ends of the finite positions; 0 and 1 without any."""
@@ -158,6 +212,13 @@ class Source:
             if len(column):
                 low[axis], high[axis] = column.min(), column.max()
         return low, high
+
+
+def _agree(own, periodic):
+    """Whether a box has the ends of another, whose edges are along the axes, on the periodic axes of that."""
+    axes = np.array(periodic.periodic, bool)
+    return np.allclose(own.origin[axes], periodic.origin[axes], rtol=1e-6, atol=1e-6 * np.abs(periodic.edges).max()) and (
+        np.allclose(own.edges[axes], periodic.edges[axes], rtol=1e-6, atol=0))
 
 
 def unique_names(source, clean, taken=(), expected=()):

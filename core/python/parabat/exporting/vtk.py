@@ -18,6 +18,7 @@ def write_vtp_file(source, path):
     needed("vtkmodules.vtkIOXML", "export to .vtp", "vtk")
     check_xml_names(source.attributes)
     source.has_no_place(".vtp", "units", "periodic box")
+    source.has_only_codes(".vtp")
     write_vtp(_poly_data(source), path)
 
 
@@ -79,6 +80,7 @@ def write_vtkhdf(source, path):
     """VTKHDF: version 2.0 with the group Steps if there is a time, else 1.0."""
     h5py = needed("h5py", "export to VTKHDF")
     source.has_no_place("VTKHDF", "units", "periodic box")
+    source.has_only_codes("VTKHDF")
     n = source.count
     with create_hdf5(h5py, path) as file:
         root = file.create_group("VTKHDF")

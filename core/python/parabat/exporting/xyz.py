@@ -11,7 +11,7 @@ import re
 import numpy as np
 
 from ..errors import refuse
-from .source import unique_names, write_rows
+from .source import UNKNOWN, unique_names, write_rows
 
 SPECIES = ("species", "element")
 MAX_INT64 = 2 ** 63 - 1
@@ -39,7 +39,9 @@ def write_xyz(source, path):
         if _words(source, name):
             properties.append((written, "S", 1))
             columns.append(_words(source, name))
-        elif values.dtype.kind == "u" and len(values) and int(values.max()) > MAX_INT64:
+            continue
+        source.has_only_codes("extended XYZ", [name])
+        if values.dtype.kind == "u" and len(values) and int(values.max()) > MAX_INT64:
             source.leave_out(name, "it has integers of 2^63 and more, which extended XYZ does not hold")
         else:
             width = 1 if values.ndim == 1 else values.shape[1]
@@ -60,7 +62,12 @@ def _comment(source, properties):
         words.append(f'Lattice="{" ".join(map(repr, np.asarray(box.edges, float).reshape(-1).tolist()))}"')
         if np.any(box.origin):
             words.append(f'Origin="{" ".join(map(repr, np.asarray(box.origin, float).tolist()))}"')
-        words.append(f'pbc="{" ".join("T" if each else "F" for each in box.periodic)}"')
+    periodic = source.pbc or UNKNOWN if box is None else box.periodic
+    if None not in periodic:
+        words.append(f'pbc="{" ".join("T" if each else "F" for each in periodic)}"')
+    elif box is not None:
+        source.note("the dataset does not say along which axes its box is periodic, so that the file has no pbc; without it, "
+                    "extended XYZ means all axes")
     words.append("Properties=" + ":".join(f"{name}:{kind}:{width}" for name, kind, width in properties))
     if source.time is not None:
         words.append(f"Time={source.time!r}")
