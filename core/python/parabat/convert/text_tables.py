@@ -39,6 +39,9 @@ DASHES = frozenset(("-", "--", "."))
 # Beginnings of lines above the rows that are comments.
 COMMENTS = ("#", "%", "!", "//")
 
+# Those of them that also mark comments among the rows, of files that have such comments above the rows.
+_AMONG_ROWS = ("#", "%")
+
 _FORTRAN = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))[dD]([+-]?[0-9]+)\Z")
 _FORTRAN_SHORT = re.compile(r"([+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+))([+-][0-9]{3})\Z")  # exponents of three digits
 _FORTRAN_BYTES = re.compile(rb"([0-9.])[dD]([+-]?[0-9])")
@@ -99,7 +102,8 @@ class Layout:
     delimiter: None for white space. names: of the columns. start: the byte where rows start. texts: indexes of columns
     without numbers, with a value of each. fractions: indexes of columns whose first rows have numbers that are not integers.
     decimal: "." or ",". is_fortran: whether its first rows have exponents with D, or without a letter. has_names: whether
-    the file names the columns. remarks: pairs of a key and words.
+    the file names the columns. comment: what lines among the rows begin with that are comments, or "". remarks: pairs of a
+    key and words.
     """
 
     def __init__(self, delimiter, names, start, decimal="."):
@@ -109,6 +113,7 @@ class Layout:
         self.decimal = decimal
         self.is_fortran = False
         self.has_names = True
+        self.comment = ""
         self.texts = {}
         self.fractions = set()
         self.remarks = []
@@ -116,6 +121,12 @@ class Layout:
     def number(self, value):
         """Returns a number as Python reads it, "" for a missing value, None for any other text."""
         return _number(value, self.decimal)
+
+    def without_comments(self, chunk):
+        """Returns (rows in which comments have become empty lines, how many)."""
+        if not self.comment or self.comment.encode() not in chunk:
+            return chunk, 0
+        return re.subn(rb"^[ \t]*" + self.comment.encode() + rb"[^\r\n]*", b"", chunk, flags=re.MULTILINE)
 
     def translated(self, chunk):
         """Returns rows with numbers as Python reads them; None if only a walk over the fields can do that."""
@@ -153,7 +164,7 @@ def look(path, delimiter=None, decimal=None, columns=None):
     """
     with open(path, "rb") as file:
         head = file.read(HEAD)
-    lines, comment = _first_lines(head, len(head) < HEAD)
+    lines, comment, sign = _first_lines(head, len(head) < HEAD)
     first = lines[0][0] if lines else comment
     given = decimal
     delimiter, decimal = _separators(first, delimiter, decimal)
@@ -184,12 +195,13 @@ def look(path, delimiter=None, decimal=None, columns=None):
     layout.remarks = remarks
     layout.has_names = has_names
     _classify(layout, names, cells)
+    layout.comment = "" if 0 in layout.texts else sign
     return layout
 
 
 def _first_lines(head, whole):
-    """Returns ((text, first byte, end) of the first lines, the last comment above them or None) of the bytes with which a
-    file begins; whole: whether these are all."""
+    """Returns ((text, first byte, end) of the first lines, the last comment above them or None, what comments among them
+    begin with or "") of the bytes with which a file begins; whole: whether these are all."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise TableError("is UTF-16; save it as UTF-8")
     if b"\0" in head:
@@ -198,7 +210,7 @@ def _first_lines(head, whole):
         raise TableError("has single carriage returns as line ends; save it with line feeds")
     place = 3 if head.startswith(b"\xef\xbb\xbf") else 0
     lines = []
-    comment = None
+    comment, sign = None, ""
     while place < len(head) and len(lines) < 1000:
         end = head.find(b"\n", place) + 1 or len(head)
         if end == len(head) and not whole and not head.endswith(b"\n"):
@@ -207,14 +219,15 @@ def _first_lines(head, whole):
         if not lines and line.lstrip().startswith(COMMENTS):
             text = line.strip().lstrip("#%!/ \t")
             comment = text if comment is None or re.search(r"\w", text) else comment
-        elif line.strip():
+            sign = line.lstrip()[0] if line.lstrip()[0] in _AMONG_ROWS else sign
+        elif line.strip() and not (sign and line.lstrip().startswith(sign)):
             lines.append((line, place, end))
         place = end
     if not lines and not whole:
         raise TableError(f"has no line end in its first {HEAD} bytes, so it is not a table")
     if not lines and comment is None:
         raise TableError("is empty")
-    return lines, comment
+    return lines, comment, sign
 
 
 def _separators(first, delimiter, decimal):
@@ -345,8 +358,8 @@ class Share:
                       if i not in layout.texts and (requested is None or name in requested)]
         self._chunks = {i: [] for i in self._read}
         # Of each column: lowest and highest integer, whether there are other numbers, a line without a value,
-        # an integer that is not exact as float64.
-        self.facts = {layout.names[i]: [None, None, i in layout.fractions, None, None] for i in self._read}
+        # an integer that is not exact as float64, how many comments are among the rows.
+        self.facts = {layout.names[i]: [None, None, i in layout.fractions, None, None, 0] for i in self._read}
         with open(path, "rb") as file:
             first, end = span or (layout.start, os.fstat(file.fileno()).st_size)
             ends = [first + max(0, end - first) * p // parts for p in (part, part + 1)]
@@ -377,6 +390,9 @@ class Share:
         return arrays
 
     def _take(self, chunk, place):
+        chunk, comments = self._layout.without_comments(chunk)
+        for facts in self.facts.values():
+            facts[5] += comments
         if b'"' in chunk:
             self._check_quotes(chunk, place)
         if not chunk.strip():
@@ -411,7 +427,7 @@ class Share:
             if i not in self._chunks:
                 types.append(None)  # not kept, but counted
                 continue
-            low, high, fraction, _, _ = self.facts[name]
+            low, high, fraction = self.facts[name][:3]
             integer = "u8" if high is not None and high >= 2 ** 63 and low >= 0 else "i8"
             types.append("f8" if fraction else integer)
         if self._parser and b'"' not in chunk:
@@ -442,7 +458,7 @@ class Share:
             fields = split(line.rstrip("\r"), self._layout.delimiter)
             if len(fields) != count:
                 raise TableError(f"line {self._line(place, number)} has {len(fields)} fields instead of {count}: "
-                                 f"'{line.strip()[:60]}'")
+                                 f"'{line.strip()[:60]}'{_comment_hint(line)}")
             rows.append((number, fields))
         columns = {i: self._column(i, rows, place) for i in self._read}
         if not columns:
@@ -478,6 +494,8 @@ class Share:
 
     def _hint(self, value):
         """Returns what may help with a text that is not a number."""
+        if value.startswith(_AMONG_ROWS):
+            return _comment_hint(value)
         other = "." if self._layout.decimal == "," else ","
         return f"; with --decimal {other} it is one" if other in value and _number(value, other) else ""
 
@@ -495,6 +513,13 @@ class Share:
                 lines += block.count(b"\n")
                 place -= len(block) or place
         return lines
+
+
+def _comment_hint(line):
+    if not line.lstrip().startswith(_AMONG_ROWS):
+        return ""
+    return (f"; it looks like a comment, but those are skipped only if one with {line.lstrip()[0]} is above the rows, and the first "
+            "column has numbers")
 
 
 def _inexact(integers):
@@ -518,6 +543,9 @@ def agree(layout, facts, requested=None):
              for i, value in layout.texts.items() if requested is None or layout.names[i] in requested]
     if texts:
         remarks.append(("texts", "non-numeric columns are not written: " + ", ".join(texts)))
+    comments = max((sum(each[name][5] for each in facts) for name in facts[0]), default=0)
+    if comments:
+        remarks.append(("comments", f"comments among the rows are skipped, {comments} of them, that begin with {layout.comment}"))
     for name in facts[0]:
         low = min((each[name][0] for each in facts if each[name][0] is not None), default=None)
         high = max((each[name][1] for each in facts if each[name][1] is not None), default=None)
