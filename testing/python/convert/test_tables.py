@@ -224,6 +224,37 @@ for word, says in (("epoche", "unknown column 'epoche'"), ("x", "has positions")
 refused(put("texts.csv", "x,y,z,when\n1,2,3,noon\n"), "bad.bat", "--time-column", "when", says=["not numeric"])
 series("option", "id,time,x,y,z\n1,5,1,0,0\n2,6,2,0,0\n", [
     (5.0, None, {"id": i8(1)}), (6.0, None, {"id": i8(2)})], "--time-column", "time")
+# Dates.
+SINCE = "seconds since 1970-01-01"
+for first, second, times in (
+        ("2020-01-01", "2020-01-02", (1577836800, 1577923200)), ("2020-01-01 00:00:00", "2020-01-01 01:00", (1577836800, 1577840400)),
+        ("2020-01-01T00:00:00Z", "2020-01-01T00:30:00-00:30", (1577836800, 1577838600 + 1800)),
+        ("1969-12-31T23:59:59.25Z", "1970-01-01T05:30+05:30", (-0.75, 0)), ("1850-06-01T00:00:00", "2020-02-29T12:00:00+0100", (
+            -3773779200, 1582974000))):
+    for name, words in (("time", ()), ("t", ()), ("date", ("--time-column", "date"))):
+        text = f"id,{name},x,y,z\n1,{first},1,0,0\n2,{second},2,0,0\n3,{first},3,0,0\n"
+        reported = series("dates", text, [(float(times[0]), None, {"id": i8(1, 3)}), (float(times[1]), None, {"id": i8(2)})], *words, unit=SINCE)
+        assert "not written" not in reported, reported
+reported = series("dates", 'id;time;x;y;z\r\n1;"2020-01-01";1;0;0\r\n2;;2;0;0\r\n3; 2020-01-01 ;3;0;0\r\n', [
+    (1577836800.0, None, {"id": i8(1, 3)})], unit=SINCE)
+assert "1 rows without a value in 'time' are left out" in reported, reported
+reported = series("dates", "id,time,x,y,z\n1,2020-01-01,1,0,0\n2,2020-01-02,2,0,0\n", [
+    (None, None, {"id": i8(1, 2), "time": f8(1577836800, 1577923200)})], unit=SINCE)
+assert "'time' stays an attribute" in reported, reported
+text = "id,time,x,y,z\n1,2020-01-01,1,0,0\n2,{},2,0,0\n3,2020-01-01,3,0,0\n"
+for word in ("2020-13-01", "yesterday", "01.02.2020", "2020-01-01T25:00"):  # no date: the column stays out
+    reported = series("dates", text.format(word), [(None, None, {"id": i8(1, 2, 3)})])
+    assert "non-numeric columns are not written: 'time' ('2020-01-01' ...)" in reported, reported
+    refused("dates.csv", "bad.bat", "--time-column", "time", says=["line 3", word, "not a date"])
+series("dates", text.format("2020-01-02"), [(None, None, {"id": i8(1, 2, 3)})], "--time-column", "none")
+series("dates", "id,time,t,x,y,z\n1,2020-01-01,5,1,0,0\n2,2020-01-02,5,2,0,0\n", [(5.0, None, {"id": i8(1, 2)})])  # times in numbers
+rows = "".join(f"{i},2020-01-0{1 + i % 2}T00:00:00Z,{i},0,0\n" for i in range(1000))
+for chunk in (text_tables.CHUNK, 5000):
+    kept, text_tables.CHUNK = text_tables.CHUNK, chunk
+    for words in ((), ("--jobs", "2")):
+        series("dates", "id,time,x,y,z\n" + rows, [(1577836800.0, None, {"id": i8(*range(0, 1000, 2))}), (
+            1577923200.0, None, {"id": i8(*range(1, 1000, 2))})], *words, unit=SINCE)
+    text_tables.CHUNK = kept
 # One time; a time of each row; none; missing ones.
 series("one", "id,time,x,y,z\n1,2.5,1,0,0\n2,2.5,2,0,0\n", [(2.5, None, {"id": i8(1, 2)})])
 series("one", "id,time,x,y,z\n1,2.5,1,0,0\n", [(2.5, None, {"id": i8(1)})])

@@ -54,6 +54,9 @@ _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+\Z")
 _POINT = re.compile(rb"[0-9]\.|\.[0-9]")
 _NAME_WITH_UNIT = re.compile(r"[^\s(\[]\S*(?:\s+[(\[][^)\]]*[)\]])?")
 
+_DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}:[0-9]{2}(?::[0-9]{2})?)(?:[.,]([0-9]{1,9}))?"
+                   r"(?: ?(?:Z|([+-])([0-9]{2}):?([0-9]{2})?))?)?\Z")
+
 INFINITY = re.compile(r"[+-]?inf(inity)?\Z", re.IGNORECASE)
 
 # Integers up to here are exact as float64.
@@ -96,11 +99,16 @@ class TableError(Exception):
     """What is wrong with a file, in words."""
 
 
+class DateError(TableError):
+    """Of a text that is not a date, in a column of dates."""
+
+
 class Layout:
     """How a file is laid out.
 
     delimiter: None for white space. names: of the columns. start: the byte where rows start. texts: indexes of columns
-    without numbers, with a value of each. fractions: indexes of columns whose first rows have numbers that are not integers.
+    without numbers, with a value of each. dates: indexes of columns that become seconds since 1970; the caller moves them
+    here from texts. fractions: indexes of columns whose first rows have numbers that are not integers.
     decimal: "." or ",". is_fortran: whether its first rows have exponents with D, or without a letter. has_names: whether
     the file names the columns. comment: what lines among the rows begin with that are comments, or "". remarks: pairs of a
     key and words.
@@ -115,6 +123,7 @@ class Layout:
         self.has_names = True
         self.comment = ""
         self.texts = {}
+        self.dates = set()
         self.fractions = set()
         self.remarks = []
 
@@ -152,6 +161,21 @@ def _number(value, decimal):
         return ""
     fortran = _FORTRAN.match(value) or _FORTRAN_SHORT.match(value)
     return f"{fortran[1]}e{fortran[2]}" if fortran else None
+
+
+def seconds_of(value):
+    """Returns the seconds since 1970 of a date of ISO 8601, without a time zone in UTC; None for any other text."""
+    found = _DATE.match(value)
+    if not found:
+        return None
+    date, time, fraction, sign, hours, minutes = found.groups()
+    try:
+        seconds = int(np.datetime64(f"{date}T{time or '00:00'}", "s").astype(np.int64))
+    except ValueError:
+        return None
+    offset = int(hours or 0) * 3600 + int(minutes or 0) * 60
+    seconds += offset if sign == "-" else -offset
+    return (seconds * 10 ** 9 + int((fraction or "").ljust(9, "0"))) / 10 ** 9
 
 
 def look(path, delimiter=None, decimal=None, columns=None):
@@ -356,10 +380,13 @@ class Share:
         self._layout = layout
         self._read = [i for i, name in enumerate(layout.names)
                       if i not in layout.texts and (requested is None or name in requested)]
-        self._chunks = {i: [] for i in self._read}
+        self._dates = [i for i in sorted(layout.dates) if requested is None or layout.names[i] in requested]
+        self._read = [i for i in self._read if i not in layout.dates]
+        self._seconds = {}  # by text
+        self._chunks = {i: [] for i in self._read + self._dates}
         # Of each column: lowest and highest integer, whether there are other numbers, a line without a value,
         # an integer that is not exact as float64, how many comments are among the rows.
-        self.facts = {layout.names[i]: [None, None, i in layout.fractions, None, None, 0] for i in self._read}
+        self.facts = {layout.names[i]: [None, None, i in layout.fractions, None, None, 0] for i in self._chunks}
         with open(path, "rb") as file:
             first, end = span or (layout.start, os.fstat(file.fileno()).st_size)
             ends = [first + max(0, end - first) * p // parts for p in (part, part + 1)]
@@ -379,7 +406,7 @@ class Share:
     def columns(self, types):
         """Arrays by name, of the types of agree()."""
         arrays = {}
-        for i in self._read:
+        for i in self._read + self._dates:
             name = self._layout.names[i]
             chunks = self._chunks.pop(i)
             arrays[name] = np.empty(self.rows, types[name])
@@ -407,6 +434,7 @@ class Share:
             columns = self._parse(chunk.decode("utf-8", errors="replace"), place)
         rows = {len(column) for column in columns.values()}
         self.rows += rows.pop() if rows else 0
+        columns.update(self._parse_dates(chunk, place))
         for i, column in columns.items():
             self._chunks[i].append(column)
             facts = self.facts[self._layout.names[i]]
@@ -424,7 +452,7 @@ class Share:
             return None
         types = []
         for i, name in enumerate(self._layout.names):
-            if i not in self._chunks:
+            if i not in self._chunks or i in self._dates:
                 types.append(None)  # not kept, but counted
                 continue
             low, high, fraction = self.facts[name][:3]
@@ -491,6 +519,34 @@ class Share:
             facts[1] = max([*integers, facts[1]] if facts[1] is not None else integers)
             facts[4] = facts[4] or next((value for value in integers if int(float(value)) != value), None)
         return np.array([float(value) if value else np.nan for value in values], "f8")
+
+    def _parse_dates(self, chunk, place):
+        """Returns the columns with dates of rows that have been checked, in seconds."""
+        columns = {i: [] for i in self._dates}
+        lines = chunk.decode("utf-8", errors="replace").split("\n") if columns else ()
+        for number, line in enumerate(lines):
+            if not line.strip():
+                continue
+            simple = '"' not in line
+            fields = line.split(self._layout.delimiter) if simple else split(line.rstrip("\r"), self._layout.delimiter)
+            for i, column in columns.items():
+                seconds = self._seconds.get(fields[i])
+                column.append(self._to_seconds(i, fields[i], place, number) if seconds is None else seconds)
+        return {i: np.array(column, "f8") for i, column in columns.items()}
+
+    def _to_seconds(self, i, field, place, number):
+        value, facts = field.strip(), self.facts[self._layout.names[i]]
+        if _number(value, ".") == "" or value.lower() in ("nan", "nat"):
+            facts[3] = self._line(place, number) if facts[3] is None else facts[3]
+            return np.nan
+        seconds = seconds_of(value)
+        if seconds is None:
+            raise DateError(f"line {self._line(place, number)}: '{value[:60]}' in column '{self._layout.names[i]}' is not a date, "
+                            "although earlier values are")
+        facts[2] = True
+        if len(self._seconds) < 100_000:
+            self._seconds[field] = seconds
+        return seconds
 
     def _hint(self, value):
         """Returns what may help with a text that is not a number."""
