@@ -59,6 +59,19 @@ def equal(found, expected):
         assert found[name].tobytes() == values.tobytes(), (name, found[name], values)
 
 
+# --- Tables without positions
+
+for text, says in (("x;y;z;v\n1.234,5;2,5;3;1\n1,5;2,5;4;2\n", ["not numeric: 'x' ('1.234,5' ...)"]),
+                   ("time,particle,x,y\n0,1,1,2\n0,2,3,4\n1,1,5,6\n", ["--columns x,y,none"]),
+                   ("id,x (m),y (m)\n1,2,3\n", ["--columns 'x (m),y (m),none'"]),
+                   ("% Dimension: 3\n% x y z  c (mol/m^3) @ t=0 c (mol/m^3) @ t=1\n1 2 3 4 5\n",
+                    ["the comment above its rows has 11 names, but there are 5 columns"])):
+    refused(put("none.csv", text), "bad.bat", says=["no positions", *says])
+converted("none.csv", "plane.bat", "--columns", "Field 0,Field 1,none")
+converted(put("none.csv", "id,x (m),y (m)\n1,2,3\n"), "plane.bat", "--columns", "x (m),y (m),none")
+same("plane.bat", [(2, 3, 0)], {"id": i8(1)})
+
+
 # --- Comments among the rows
 
 for sign, delimiter in (("#", " "), ("%", ","), ("#", ",")):
@@ -227,13 +240,15 @@ series("option", "id,time,x,y,z\n1,5,1,0,0\n2,6,2,0,0\n", [
 # Dates.
 SINCE = "seconds since 1970-01-01"
 for first, second, times in (
-        ("2020-01-01", "2020-01-02", (1577836800, 1577923200)), ("2020-01-01 00:00:00", "2020-01-01 01:00", (1577836800, 1577840400)),
+        ("2020-01-01", "2020-01-02", (1577836800, 1577923200)),
+        ("2020-01-01 00:00:00", "2020-01-01 01:00", (1577836800, 1577840400)),
         ("2020-01-01T00:00:00Z", "2020-01-01T00:30:00-00:30", (1577836800, 1577838600 + 1800)),
         ("1969-12-31T23:59:59.25Z", "1970-01-01T05:30+05:30", (-0.75, 0)), ("1850-06-01T00:00:00", "2020-02-29T12:00:00+0100", (
             -3773779200, 1582974000))):
     for name, words in (("time", ()), ("t", ()), ("date", ("--time-column", "date"))):
         text = f"id,{name},x,y,z\n1,{first},1,0,0\n2,{second},2,0,0\n3,{first},3,0,0\n"
-        reported = series("dates", text, [(float(times[0]), None, {"id": i8(1, 3)}), (float(times[1]), None, {"id": i8(2)})], *words, unit=SINCE)
+        reported = series("dates", text, [(float(times[0]), None, {"id": i8(1, 3)}), (
+            float(times[1]), None, {"id": i8(2)})], *words, unit=SINCE)
         assert "not written" not in reported, reported
 reported = series("dates", 'id;time;x;y;z\r\n1;"2020-01-01";1;0;0\r\n2;;2;0;0\r\n3; 2020-01-01 ;3;0;0\r\n', [
     (1577836800.0, None, {"id": i8(1, 3)})], unit=SINCE)
@@ -247,7 +262,8 @@ for word in ("2020-13-01", "yesterday", "01.02.2020", "2020-01-01T25:00"):  # no
     assert "non-numeric columns are not written: 'time' ('2020-01-01' ...)" in reported, reported
     refused("dates.csv", "bad.bat", "--time-column", "time", says=["line 3", word, "not a date"])
 series("dates", text.format("2020-01-02"), [(None, None, {"id": i8(1, 2, 3)})], "--time-column", "none")
-series("dates", "id,time,t,x,y,z\n1,2020-01-01,5,1,0,0\n2,2020-01-02,5,2,0,0\n", [(5.0, None, {"id": i8(1, 2)})])  # times in numbers
+series("dates", "id,time,t,x,y,z\n1,2020-01-01,5,1,0,0\n2,2020-01-02,5,2,0,0\n", [
+    (5.0, None, {"id": i8(1, 2)})])  # times in numbers
 rows = "".join(f"{i},2020-01-0{1 + i % 2}T00:00:00Z,{i},0,0\n" for i in range(1000))
 for chunk in (text_tables.CHUNK, 5000):
     kept, text_tables.CHUNK = text_tables.CHUNK, chunk

@@ -211,6 +211,11 @@ def look(path, delimiter=None, decimal=None, columns=None):
         has_names = names is not None
         if not has_names:
             names = _default_names(len(cells[0]), columns, remarks)
+            if comment and split(comment, delimiter):
+                key, words = remarks.pop()
+                found = len(split(comment, delimiter))
+                remarks.append((key, f"the comment above its rows has {found} names, but there are {len(names)} columns: "
+                                     f"'{comment[:60]}'; {words}"))
     if cells and len(cells[0]) == len(names) + 1 and cells[0][-1] == "":
         names.append("")  # a delimiter at the end of each row
     if cells and len(cells[0]) == len(names) - 1 and names[-1] == "":
@@ -541,8 +546,8 @@ class Share:
             return np.nan
         seconds = seconds_of(value)
         if seconds is None:
-            raise DateError(f"line {self._line(place, number)}: '{value[:60]}' in column '{self._layout.names[i]}' is not a date, "
-                            "although earlier values are")
+            raise DateError(f"line {self._line(place, number)}: '{value[:60]}' in column '{self._layout.names[i]}' is not a "
+                            "date, although earlier values are")
         facts[2] = True
         if len(self._seconds) < 100_000:
             self._seconds[field] = seconds
@@ -574,8 +579,8 @@ class Share:
 def _comment_hint(line):
     if not line.lstrip().startswith(_AMONG_ROWS):
         return ""
-    return (f"; it looks like a comment, but those are skipped only if one with {line.lstrip()[0]} is above the rows, and the first "
-            "column has numbers")
+    return (f"; it looks like a comment, but those are skipped only if one with {line.lstrip()[0]} is above the rows, and the "
+            "first column has numbers")
 
 
 def _inexact(integers):

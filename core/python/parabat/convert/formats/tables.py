@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import text_tables
 from .._output import BadRow, parse_columns
-from ..model import AXES, Collector, ConvertError, Divided, Format, Step
+from ..model import AXES, Collector, ConvertError, Divided, Format, Step, find_positions
 from ..streams import Stream
 from ..table_times import GroupedSteps, KeyColumns, find_keys
 from ..text_tables import STEP_NAME, TIME_NAME, split_unit
@@ -120,7 +120,28 @@ class _Table:
             collector.add(name, array)
         units = {"positions": self._unit} if self._unit else {}
         units.update({name: SINCE_1970 for name in columns if self.has_dates(name)})
+        self._check_positions(columns)
         return collector.particles(None, {"units": units} if units else None)
+
+    def _check_positions(self, columns):
+        """What helps if no columns are found to be positions becomes part of the error."""
+        if self.columns is not None:
+            return
+        try:
+            find_positions({name: () for name in columns})
+        except ConvertError as error:
+            hints = []
+            bare = {split_unit(name)[0]: name for name in [*columns, *self.texts]}
+            plane = next((axes for axes in [*AXES, tuple("XYZ")] if set(axes[:2]) <= set(bare)), None)
+            if plane is not None and plane[2] not in bare and not {bare[axis] for axis in plane[:2]} & set(self.texts):
+                words = ",".join([*(bare[axis] for axis in plane[:2]), "none"])
+                words = f"'{words}'" if " " in words else words
+                hints.append(f"for positions in a plane, --columns {words}")
+            if self.texts:
+                hints.append("not numeric: " + ", ".join(
+                    f"'{name}' ('{value[:30]}' ...)" for name, value in list(self.texts.items())[:4]))
+            hints += [words for key, words in self.layout.remarks if key == "names"]
+            raise ConvertError("; ".join([str(error), *hints])) from None
 
 
 class Rows(Divided):
