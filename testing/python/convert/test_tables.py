@@ -59,6 +59,37 @@ def equal(found, expected):
         assert found[name].tobytes() == values.tobytes(), (name, found[name], values)
 
 
+# --- Tables without positions
+
+for text, says in (("x;y;z;v\n1.234,5;2,5;3;1\n1,5;2,5;4;2\n", ["not numeric: 'x' ('1.234,5' ...)"]),
+                   ("time,particle,x,y\n0,1,1,2\n0,2,3,4\n1,1,5,6\n", ["--columns x,y,none"]),
+                   ("id,x (m),y (m)\n1,2,3\n", ["--columns 'x (m),y (m),none'"]),
+                   ("% Dimension: 3\n% x y z  c (mol/m^3) @ t=0 c (mol/m^3) @ t=1\n1 2 3 4 5\n",
+                    ["the comment above its rows has 11 names, but there are 5 columns"])):
+    refused(put("none.csv", text), "bad.bat", says=["no positions", *says])
+converted("none.csv", "plane.bat", "--columns", "Field 0,Field 1,none")
+converted(put("none.csv", "id,x (m),y (m)\n1,2,3\n"), "plane.bat", "--columns", "x (m),y (m),none")
+same("plane.bat", [(2, 3, 0)], {"id": i8(1)})
+
+
+# --- Comments among the rows
+
+for sign, delimiter in (("#", " "), ("%", ","), ("#", ",")):
+    rows = [f"{i},{BIG + i},0.5".replace(",", delimiter) for i in range(9)]
+    rows[3:3] = [f"{sign} 5 6 7", f'  {sign}"{sign}']
+    found, remarks = table(f"{sign} id{delimiter}n{delimiter}v\n" + "\n".join(rows) + f"\n{sign}1{delimiter}2{delimiter}3\n")
+    equal(found, {"id": i8(*range(9)), "n": i8(*range(BIG, BIG + 9)), "v": f8(*[0.5] * 9)})
+    assert remarks == [f"comments among the rows are skipped, 3 of them, that begin with {sign}"], remarks
+reported = converted(put("mid.txt", "# x y z rho\n1 2 3 4\n# 5 6 7 8\n9 9 9 9\n"), "mid.bat")
+same("mid.bat", [(1, 2, 3), (9, 9, 9)], {"rho": i8(4, 9)}, key="rho")
+assert "comments among the rows are skipped" in reported, reported
+refused(put("mid.txt", "# x y z\n1 2 3\n# 5\n\n1 2\n"), "bad.bat", says=["line 5 has 2 fields"])
+refused(put("mid.txt", "x y z\n1 2 3\n# 5 6 7\n"), "bad.bat", says=["line 3 has 4 fields", "looks like a comment"])
+refused(put("mid.txt", "x,y,z\n1,2,3\n" + "4,5,6\n" * 1000 + "#5,6,7\n"), "bad.bat", says=["line 1003", "looks like a comment"])
+found, _ = table("# colours\ncolour,v\nred,1\n#ff0000,2\n")  # which is a text, instead of a comment
+equal(found, {"v": i8(1, 2)})
+
+
 # --- Missing values
 
 reported = converted(CASES / "na.csv", "na.bat")
@@ -206,6 +237,40 @@ for word, says in (("epoche", "unknown column 'epoche'"), ("x", "has positions")
 refused(put("texts.csv", "x,y,z,when\n1,2,3,noon\n"), "bad.bat", "--time-column", "when", says=["not numeric"])
 series("option", "id,time,x,y,z\n1,5,1,0,0\n2,6,2,0,0\n", [
     (5.0, None, {"id": i8(1)}), (6.0, None, {"id": i8(2)})], "--time-column", "time")
+# Dates.
+SINCE = "seconds since 1970-01-01"
+for first, second, times in (
+        ("2020-01-01", "2020-01-02", (1577836800, 1577923200)),
+        ("2020-01-01 00:00:00", "2020-01-01 01:00", (1577836800, 1577840400)),
+        ("2020-01-01T00:00:00Z", "2020-01-01T00:30:00-00:30", (1577836800, 1577838600 + 1800)),
+        ("1969-12-31T23:59:59.25Z", "1970-01-01T05:30+05:30", (-0.75, 0)), ("1850-06-01T00:00:00", "2020-02-29T12:00:00+0100", (
+            -3773779200, 1582974000))):
+    for name, words in (("time", ()), ("t", ()), ("date", ("--time-column", "date"))):
+        text = f"id,{name},x,y,z\n1,{first},1,0,0\n2,{second},2,0,0\n3,{first},3,0,0\n"
+        reported = series("dates", text, [(float(times[0]), None, {"id": i8(1, 3)}), (
+            float(times[1]), None, {"id": i8(2)})], *words, unit=SINCE)
+        assert "not written" not in reported, reported
+reported = series("dates", 'id;time;x;y;z\r\n1;"2020-01-01";1;0;0\r\n2;;2;0;0\r\n3; 2020-01-01 ;3;0;0\r\n', [
+    (1577836800.0, None, {"id": i8(1, 3)})], unit=SINCE)
+assert "1 rows without a value in 'time' are left out" in reported, reported
+reported = series("dates", "id,time,x,y,z\n1,2020-01-01,1,0,0\n2,2020-01-02,2,0,0\n", [
+    (None, None, {"id": i8(1, 2), "time": f8(1577836800, 1577923200)})], unit=SINCE)
+assert "'time' stays an attribute" in reported, reported
+text = "id,time,x,y,z\n1,2020-01-01,1,0,0\n2,{},2,0,0\n3,2020-01-01,3,0,0\n"
+for word in ("2020-13-01", "yesterday", "01.02.2020", "2020-01-01T25:00"):  # no date: the column stays out
+    reported = series("dates", text.format(word), [(None, None, {"id": i8(1, 2, 3)})])
+    assert "non-numeric columns are not written: 'time' ('2020-01-01' ...)" in reported, reported
+    refused("dates.csv", "bad.bat", "--time-column", "time", says=["line 3", word, "not a date"])
+series("dates", text.format("2020-01-02"), [(None, None, {"id": i8(1, 2, 3)})], "--time-column", "none")
+series("dates", "id,time,t,x,y,z\n1,2020-01-01,5,1,0,0\n2,2020-01-02,5,2,0,0\n", [
+    (5.0, None, {"id": i8(1, 2)})])  # times in numbers
+rows = "".join(f"{i},2020-01-0{1 + i % 2}T00:00:00Z,{i},0,0\n" for i in range(1000))
+for chunk in (text_tables.CHUNK, 5000):
+    kept, text_tables.CHUNK = text_tables.CHUNK, chunk
+    for words in ((), ("--jobs", "2")):
+        series("dates", "id,time,x,y,z\n" + rows, [(1577836800.0, None, {"id": i8(*range(0, 1000, 2))}), (
+            1577923200.0, None, {"id": i8(*range(1, 1000, 2))})], *words, unit=SINCE)
+    text_tables.CHUNK = kept
 # One time; a time of each row; none; missing ones.
 series("one", "id,time,x,y,z\n1,2.5,1,0,0\n2,2.5,2,0,0\n", [(2.5, None, {"id": i8(1, 2)})])
 series("one", "id,time,x,y,z\n1,2.5,1,0,0\n", [(2.5, None, {"id": i8(1)})])

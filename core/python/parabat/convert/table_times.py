@@ -26,11 +26,12 @@ MANY_STEPS = 10_000    # nor one with more, if most occur only once
 @dataclasses.dataclass(frozen=True)
 class KeyColumns:
     """Names of columns that may tell steps apart: with a time and with a step number, or None. chosen: the one that the user
-    named, or ""."""
+    named, or "". without: what --time-column none does, in words."""
 
     time: typing.Optional[str] = None
     step: typing.Optional[str] = None
     chosen: str = ""
+    without: str = "keeps such a column as an attribute"
 
     def __bool__(self):
         return self.time is not None or self.step is not None
@@ -174,8 +175,8 @@ class Index:
         if not names.chosen:
             shown = " and ".join(f"'{each}'" for each in columns)
             what = f"become {len(groups)} steps" if len(groups) > 1 else "are one step"
-            remarks = [*remarks, ("steps", f"rows {what} by the column{'s' * has_other} {shown}; --time-column none keeps such a "
-                                           "column as an attribute")]
+            remarks = [*remarks, ("steps", f"rows {what} by the column{'s' * has_other} {shown}; --time-column none "
+                                           f"{names.without}")]
         missing = self._rows - sum(group.count for group in groups)
         if missing:
             remarks = [*remarks, ("no time", f"{missing} rows without a value in '{name}' are left out")]
@@ -199,7 +200,7 @@ def find_keys(names, walk):
     if not names:
         return Keys([])
     several = names.time is not None and names.step is not None
-    single = [KeyColumns(names.time, None, names.chosen), KeyColumns(None, names.step, names.chosen)]
+    single = [dataclasses.replace(names, step=None), dataclasses.replace(names, time=None)]
     single = [each for each in single if not names.chosen or names.chosen in (each.time, each.step)]
     for each in [names, *(single if several else [])]:
         index = Index(each)

@@ -39,6 +39,9 @@ DASHES = frozenset(("-", "--", "."))
 # Beginnings of lines above the rows that are comments.
 COMMENTS = ("#", "%", "!", "//")
 
+# Those of them that also mark comments among the rows, of files that have such comments above the rows.
+_AMONG_ROWS = ("#", "%")
+
 _FORTRAN = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))[dD]([+-]?[0-9]+)\Z")
 _FORTRAN_SHORT = re.compile(r"([+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+))([+-][0-9]{3})\Z")  # exponents of three digits
 _FORTRAN_BYTES = re.compile(rb"([0-9.])[dD]([+-]?[0-9])")
@@ -50,6 +53,9 @@ _INNER_COMMA = re.compile(r"[^,]*([0-9],[0-9][^,]*)?\Z")
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+\Z")
 _POINT = re.compile(rb"[0-9]\.|\.[0-9]")
 _NAME_WITH_UNIT = re.compile(r"[^\s(\[]\S*(?:\s+[(\[][^)\]]*[)\]])?")
+
+_DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}:[0-9]{2}(?::[0-9]{2})?)(?:[.,]([0-9]{1,9}))?"
+                   r"(?: ?(?:Z|([+-])([0-9]{2}):?([0-9]{2})?))?)?\Z")
 
 INFINITY = re.compile(r"[+-]?inf(inity)?\Z", re.IGNORECASE)
 
@@ -93,13 +99,19 @@ class TableError(Exception):
     """What is wrong with a file, in words."""
 
 
+class DateError(TableError):
+    """Of a text that is not a date, in a column of dates."""
+
+
 class Layout:
     """How a file is laid out.
 
     delimiter: None for white space. names: of the columns. start: the byte where rows start. texts: indexes of columns
-    without numbers, with a value of each. fractions: indexes of columns whose first rows have numbers that are not integers.
+    without numbers, with a value of each. dates: indexes of columns that become seconds since 1970; the caller moves them
+    here from texts. fractions: indexes of columns whose first rows have numbers that are not integers.
     decimal: "." or ",". is_fortran: whether its first rows have exponents with D, or without a letter. has_names: whether
-    the file names the columns. remarks: pairs of a key and words.
+    the file names the columns. comment: what lines among the rows begin with that are comments, or "". remarks: pairs of a
+    key and words.
     """
 
     def __init__(self, delimiter, names, start, decimal="."):
@@ -109,13 +121,21 @@ class Layout:
         self.decimal = decimal
         self.is_fortran = False
         self.has_names = True
+        self.comment = ""
         self.texts = {}
+        self.dates = set()
         self.fractions = set()
         self.remarks = []
 
     def number(self, value):
         """Returns a number as Python reads it, "" for a missing value, None for any other text."""
         return _number(value, self.decimal)
+
+    def without_comments(self, chunk):
+        """Returns (rows in which comments have become empty lines, how many)."""
+        if not self.comment or self.comment.encode() not in chunk:
+            return chunk, 0
+        return re.subn(rb"^[ \t]*" + self.comment.encode() + rb"[^\r\n]*", b"", chunk, flags=re.MULTILINE)
 
     def translated(self, chunk):
         """Returns rows with numbers as Python reads them; None if only a walk over the fields can do that."""
@@ -143,6 +163,21 @@ def _number(value, decimal):
     return f"{fortran[1]}e{fortran[2]}" if fortran else None
 
 
+def seconds_of(value):
+    """Returns the seconds since 1970 of a date of ISO 8601, without a time zone in UTC; None for any other text."""
+    found = _DATE.match(value)
+    if not found:
+        return None
+    date, time, fraction, sign, hours, minutes = found.groups()
+    try:
+        seconds = int(np.datetime64(f"{date}T{time or '00:00'}", "s").astype(np.int64))
+    except ValueError:
+        return None
+    offset = int(hours or 0) * 3600 + int(minutes or 0) * 60
+    seconds += offset if sign == "-" else -offset
+    return (seconds * 10 ** 9 + int((fraction or "").ljust(9, "0"))) / 10 ** 9
+
+
 def look(path, delimiter=None, decimal=None, columns=None):
     """Finds out how the file is laid out.
 
@@ -153,7 +188,7 @@ def look(path, delimiter=None, decimal=None, columns=None):
     """
     with open(path, "rb") as file:
         head = file.read(HEAD)
-    lines, comment = _first_lines(head, len(head) < HEAD)
+    lines, comment, sign = _first_lines(head, len(head) < HEAD)
     first = lines[0][0] if lines else comment
     given = decimal
     delimiter, decimal = _separators(first, delimiter, decimal)
@@ -176,6 +211,11 @@ def look(path, delimiter=None, decimal=None, columns=None):
         has_names = names is not None
         if not has_names:
             names = _default_names(len(cells[0]), columns, remarks)
+            if comment and split(comment, delimiter):
+                key, words = remarks.pop()
+                found = len(split(comment, delimiter))
+                remarks.append((key, f"the comment above its rows has {found} names, but there are {len(names)} columns: "
+                                     f"'{comment[:60]}'; {words}"))
     if cells and len(cells[0]) == len(names) + 1 and cells[0][-1] == "":
         names.append("")  # a delimiter at the end of each row
     if cells and len(cells[0]) == len(names) - 1 and names[-1] == "":
@@ -184,12 +224,13 @@ def look(path, delimiter=None, decimal=None, columns=None):
     layout.remarks = remarks
     layout.has_names = has_names
     _classify(layout, names, cells)
+    layout.comment = "" if 0 in layout.texts else sign
     return layout
 
 
 def _first_lines(head, whole):
-    """Returns ((text, first byte, end) of the first lines, the last comment above them or None) of the bytes with which a
-    file begins; whole: whether these are all."""
+    """Returns ((text, first byte, end) of the first lines, the last comment above them or None, what comments among them
+    begin with or "") of the bytes with which a file begins; whole: whether these are all."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise TableError("is UTF-16; save it as UTF-8")
     if b"\0" in head:
@@ -198,7 +239,7 @@ def _first_lines(head, whole):
         raise TableError("has single carriage returns as line ends; save it with line feeds")
     place = 3 if head.startswith(b"\xef\xbb\xbf") else 0
     lines = []
-    comment = None
+    comment, sign = None, ""
     while place < len(head) and len(lines) < 1000:
         end = head.find(b"\n", place) + 1 or len(head)
         if end == len(head) and not whole and not head.endswith(b"\n"):
@@ -207,14 +248,15 @@ def _first_lines(head, whole):
         if not lines and line.lstrip().startswith(COMMENTS):
             text = line.strip().lstrip("#%!/ \t")
             comment = text if comment is None or re.search(r"\w", text) else comment
-        elif line.strip():
+            sign = line.lstrip()[0] if line.lstrip()[0] in _AMONG_ROWS else sign
+        elif line.strip() and not (sign and line.lstrip().startswith(sign)):
             lines.append((line, place, end))
         place = end
     if not lines and not whole:
         raise TableError(f"has no line end in its first {HEAD} bytes, so it is not a table")
     if not lines and comment is None:
         raise TableError("is empty")
-    return lines, comment
+    return lines, comment, sign
 
 
 def _separators(first, delimiter, decimal):
@@ -343,10 +385,13 @@ class Share:
         self._layout = layout
         self._read = [i for i, name in enumerate(layout.names)
                       if i not in layout.texts and (requested is None or name in requested)]
-        self._chunks = {i: [] for i in self._read}
+        self._dates = [i for i in sorted(layout.dates) if requested is None or layout.names[i] in requested]
+        self._read = [i for i in self._read if i not in layout.dates]
+        self._seconds = {}  # by text
+        self._chunks = {i: [] for i in self._read + self._dates}
         # Of each column: lowest and highest integer, whether there are other numbers, a line without a value,
-        # an integer that is not exact as float64.
-        self.facts = {layout.names[i]: [None, None, i in layout.fractions, None, None] for i in self._read}
+        # an integer that is not exact as float64, how many comments are among the rows.
+        self.facts = {layout.names[i]: [None, None, i in layout.fractions, None, None, 0] for i in self._chunks}
         with open(path, "rb") as file:
             first, end = span or (layout.start, os.fstat(file.fileno()).st_size)
             ends = [first + max(0, end - first) * p // parts for p in (part, part + 1)]
@@ -366,7 +411,7 @@ class Share:
     def columns(self, types):
         """Arrays by name, of the types of agree()."""
         arrays = {}
-        for i in self._read:
+        for i in self._read + self._dates:
             name = self._layout.names[i]
             chunks = self._chunks.pop(i)
             arrays[name] = np.empty(self.rows, types[name])
@@ -377,6 +422,9 @@ class Share:
         return arrays
 
     def _take(self, chunk, place):
+        chunk, comments = self._layout.without_comments(chunk)
+        for facts in self.facts.values():
+            facts[5] += comments
         if b'"' in chunk:
             self._check_quotes(chunk, place)
         if not chunk.strip():
@@ -391,6 +439,7 @@ class Share:
             columns = self._parse(chunk.decode("utf-8", errors="replace"), place)
         rows = {len(column) for column in columns.values()}
         self.rows += rows.pop() if rows else 0
+        columns.update(self._parse_dates(chunk, place))
         for i, column in columns.items():
             self._chunks[i].append(column)
             facts = self.facts[self._layout.names[i]]
@@ -408,10 +457,10 @@ class Share:
             return None
         types = []
         for i, name in enumerate(self._layout.names):
-            if i not in self._chunks:
+            if i not in self._chunks or i in self._dates:
                 types.append(None)  # not kept, but counted
                 continue
-            low, high, fraction, _, _ = self.facts[name]
+            low, high, fraction = self.facts[name][:3]
             integer = "u8" if high is not None and high >= 2 ** 63 and low >= 0 else "i8"
             types.append("f8" if fraction else integer)
         if self._parser and b'"' not in chunk:
@@ -442,7 +491,7 @@ class Share:
             fields = split(line.rstrip("\r"), self._layout.delimiter)
             if len(fields) != count:
                 raise TableError(f"line {self._line(place, number)} has {len(fields)} fields instead of {count}: "
-                                 f"'{line.strip()[:60]}'")
+                                 f"'{line.strip()[:60]}'{_comment_hint(line)}")
             rows.append((number, fields))
         columns = {i: self._column(i, rows, place) for i in self._read}
         if not columns:
@@ -476,8 +525,38 @@ class Share:
             facts[4] = facts[4] or next((value for value in integers if int(float(value)) != value), None)
         return np.array([float(value) if value else np.nan for value in values], "f8")
 
+    def _parse_dates(self, chunk, place):
+        """Returns the columns with dates of rows that have been checked, in seconds."""
+        columns = {i: [] for i in self._dates}
+        lines = chunk.decode("utf-8", errors="replace").split("\n") if columns else ()
+        for number, line in enumerate(lines):
+            if not line.strip():
+                continue
+            simple = '"' not in line
+            fields = line.split(self._layout.delimiter) if simple else split(line.rstrip("\r"), self._layout.delimiter)
+            for i, column in columns.items():
+                seconds = self._seconds.get(fields[i])
+                column.append(self._to_seconds(i, fields[i], place, number) if seconds is None else seconds)
+        return {i: np.array(column, "f8") for i, column in columns.items()}
+
+    def _to_seconds(self, i, field, place, number):
+        value, facts = field.strip(), self.facts[self._layout.names[i]]
+        if _number(value, ".") == "" or value.lower() in ("nan", "nat"):
+            facts[3] = self._line(place, number) if facts[3] is None else facts[3]
+            return np.nan
+        seconds = seconds_of(value)
+        if seconds is None:
+            raise DateError(f"line {self._line(place, number)}: '{value[:60]}' in column '{self._layout.names[i]}' is not a "
+                            "date, although earlier values are")
+        facts[2] = True
+        if len(self._seconds) < 100_000:
+            self._seconds[field] = seconds
+        return seconds
+
     def _hint(self, value):
         """Returns what may help with a text that is not a number."""
+        if value.startswith(_AMONG_ROWS):
+            return _comment_hint(value)
         other = "." if self._layout.decimal == "," else ","
         return f"; with --decimal {other} it is one" if other in value and _number(value, other) else ""
 
@@ -495,6 +574,13 @@ class Share:
                 lines += block.count(b"\n")
                 place -= len(block) or place
         return lines
+
+
+def _comment_hint(line):
+    if not line.lstrip().startswith(_AMONG_ROWS):
+        return ""
+    return (f"; it looks like a comment, but those are skipped only if one with {line.lstrip()[0]} is above the rows, and the "
+            "first column has numbers")
 
 
 def _inexact(integers):
@@ -518,6 +604,9 @@ def agree(layout, facts, requested=None):
              for i, value in layout.texts.items() if requested is None or layout.names[i] in requested]
     if texts:
         remarks.append(("texts", "non-numeric columns are not written: " + ", ".join(texts)))
+    comments = max((sum(each[name][5] for each in facts) for name in facts[0]), default=0)
+    if comments:
+        remarks.append(("comments", f"comments among the rows are skipped, {comments} of them, that begin with {layout.comment}"))
     for name in facts[0]:
         low = min((each[name][0] for each in facts if each[name][0] is not None), default=None)
         high = max((each[name][1] for each in facts if each[name][1] is not None), default=None)

@@ -16,10 +16,12 @@ import numpy as np
 
 from .. import text_tables
 from .._output import BadRow, parse_columns
-from ..model import AXES, Collector, ConvertError, Divided, Format, Step
+from ..model import AXES, Collector, ConvertError, Divided, Format, Step, find_positions
 from ..streams import Stream
 from ..table_times import GroupedSteps, KeyColumns, find_keys
-from ..text_tables import split_unit
+from ..text_tables import STEP_NAME, TIME_NAME, split_unit
+
+SINCE_1970 = "seconds since 1970-01-01"
 
 _MAY_HAVE_STEPS = re.compile(rb"time|step|frame|(?<![A-Za-z0-9_])t(?![A-Za-z0-9_])", re.IGNORECASE)
 
@@ -29,15 +31,21 @@ def steps(path, options):
         if stream.is_compressed:
             raise ConvertError("is compressed, but tables are read in parts: decompress it first")
         may_have_steps = options.time_column is not None or _MAY_HAVE_STEPS.search(stream.peek(1 << 16))
-    remarks = []
+    remarks, dates = [], False
     if may_have_steps and options.time_column != "none":
-        table = _Table(path, options)
-        grouped = _Grouped(table)
+        try:
+            dates = True
+            grouped = _Grouped(_Table(path, options, dates))
+        except text_tables.DateError as error:
+            if options.time_column is not None:
+                raise ConvertError(str(error)) from None
+            dates = False
+            grouped = _Grouped(_Table(path, options, dates))
         if grouped.keys.groups:
             yield from GroupedSteps(grouped, grouped.keys).steps()
             return
         remarks = grouped.keys.remarks
-    rows = functools.lru_cache(maxsize=None)(lambda: Rows(_Table(path, options), remarks))
+    rows = functools.lru_cache(maxsize=None)(lambda: Rows(_Table(path, options, dates), remarks))
     yield Step(lambda: [_read(rows())], divided=lambda: [rows()])
 
 
@@ -50,10 +58,13 @@ def _read(rows):
 class _Table:
     """A file with a table: its layout, and the columns that are read."""
 
-    def __init__(self, path, options):
+    def __init__(self, path, options, dates=False):
+        """dates: whether dates in a column of times become seconds."""
         self.path, self.options = path, options
         with _explained():
             self.layout = text_tables.look(path, options.delimiter, options.decimal, options.columns)
+        if dates:
+            self._find_dates()
         self.texts = {self.layout.names[i]: value for i, value in self.layout.texts.items()}
         self.columns, self._unit = self._choose_positions()
         self._chosen = dataclasses.replace(options, columns=self.columns)
@@ -61,6 +72,20 @@ class _Table:
         for name, value in self.texts.items():
             if name in (self.columns or ()):
                 raise ConvertError(f"the column '{name}' is not numeric: '{value[:60]}'")
+
+    def _find_dates(self):
+        names, given = self.layout.names, self.options.time_column
+        bare = [split_unit(name)[0].strip() for name in names]
+        if given is None and any(TIME_NAME.match(name) for i, name in enumerate(bare) if i not in self.layout.texts):
+            return  # has times that are numbers
+        for i, value in list(self.layout.texts.items()):
+            is_time = TIME_NAME.match(bare[i]) if given is None else names[i] == given and not STEP_NAME.match(bare[i])
+            if is_time and text_tables.seconds_of(value) is not None:
+                del self.layout.texts[i]
+                self.layout.dates.add(i)
+
+    def has_dates(self, name):
+        return any(self.layout.names[i] == name for i in self.layout.dates)
 
     def _choose_positions(self):
         """Returns the names of the columns with positions, or None to find them by name alone, and their unit."""
@@ -93,7 +118,30 @@ class _Table:
         collector.others |= {name for name in self.layout.names if not self.options.wants(name)} | set(left_out)
         for name, array in columns.items():
             collector.add(name, array)
-        return collector.particles(None, {"units": {"positions": self._unit}} if self._unit else None)
+        units = {"positions": self._unit} if self._unit else {}
+        units.update({name: SINCE_1970 for name in columns if self.has_dates(name)})
+        self._check_positions(columns)
+        return collector.particles(None, {"units": units} if units else None)
+
+    def _check_positions(self, columns):
+        """What helps if no columns are found to be positions becomes part of the error."""
+        if self.columns is not None:
+            return
+        try:
+            find_positions({name: () for name in columns})
+        except ConvertError as error:
+            hints = []
+            bare = {split_unit(name)[0]: name for name in [*columns, *self.texts]}
+            plane = next((axes for axes in [*AXES, tuple("XYZ")] if set(axes[:2]) <= set(bare)), None)
+            if plane is not None and plane[2] not in bare and not {bare[axis] for axis in plane[:2]} & set(self.texts):
+                words = ",".join([*(bare[axis] for axis in plane[:2]), "none"])
+                words = f"'{words}'" if " " in words else words
+                hints.append(f"for positions in a plane, --columns {words}")
+            if self.texts:
+                hints.append("not numeric: " + ", ".join(
+                    f"'{name}' ('{value[:30]}' ...)" for name, value in list(self.texts.items())[:4]))
+            hints += [words for key, words in self.layout.remarks if key == "names"]
+            raise ConvertError("; ".join([str(error), *hints])) from None
 
 
 class Rows(Divided):
@@ -127,7 +175,11 @@ class _Grouped:
         count = max(1, (end - first) // text_tables.CHUNK)
         self._ends = [first + max(0, end - first) * i // count for i in range(count + 1)]
         self._names = KeyColumns.find(table.layout.names, table.texts, table.options)
+        if self._names.time and table.has_dates(self._names.time):
+            self._names = dataclasses.replace(self._names, without="leaves such a column out")
         self.keys = find_keys(self._names, self._walk)
+        if self._names.time in self.keys.columns and table.has_dates(self._names.time):
+            self.keys.unit = SINCE_1970
         if self.keys.groups:
             requested = self._requested(self._names)
             self._types, remarks = table.agree(self._facts, requested)
@@ -168,6 +220,8 @@ def _explained():
     """What is wrong with the table becomes a ConvertError."""
     try:
         yield
+    except text_tables.DateError:
+        raise
     except (text_tables.TableError, csv.Error) as error:
         raise ConvertError(str(error)) from None
 
