@@ -80,6 +80,9 @@ converted("tilted.gro", "tilted.bat")
 metadata, time, step = about("tilted.bat")
 assert (time, step) == (-1, -5) and "periodic_box" not in metadata, (time, step, metadata)
 assert metadata["md"]["vectors"] == [[3, 0, 0], [1, 3, 0], [1.5, 1.5, 2]] and metadata["md"]["box"][5] == np.degrees(np.arccos(1 / np.sqrt(10)))
+for words, expected in (("step= 1e6", None), ("step= 12", 12), ("step= 12, x", 12), ("step= 1.5", None), ("step= 3x", None)):
+    converted(put("step.gro", gro(f"t= 5e2 {words}", places[:2])), "step.bat")
+    assert about("step.bat")[1:] == (500, expected), (words, about("step.bat"))
 many = random.random((100002, 3))
 assert "five digits" in converted(put("many.gro", gro("many", many)), "many.bat")
 same("many.bat", rounded(many, 3), {**{name: np.zeros(100002, "i4") for name in ("names", "resnames")}, "resids": np.arange(100002) // 3 + 1,
