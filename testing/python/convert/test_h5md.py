@@ -249,6 +249,13 @@ h5md("bad.h5md", all=lambda g: g.create_group("position"))
 refused("bad.h5md", "bad.bat", says=["no group in /particles has a position", "available: 'all'"])
 h5md("bad.h5md", all=lambda g: element(g, "position", np.zeros((0, 5, 3)), []))
 refused("bad.h5md", "bad.bat", says=["no steps"])
+for shape, times in (((0, 5, 3), []), ((0, 2, 3), np.zeros((0, 1)))):
+    h5md("some.h5md", a=lambda g: element(g, "position", np.zeros(shape), np.zeros(len(times), "i8"), times),
+         b=lambda g: element(g, "position", xyz[:3], [0, 1, 2]))
+    assert "'a' is not written: no steps" in converted("some.h5md", "some.bat")
+    with parabat.open("some_b_0002.bat") as dataset:
+        assert len(dataset) == len(xyz[2]) and dataset.step == 2
+    assert not [name for name in os.listdir(".") if name.startswith("some_a")]
 with h5py.File(h5md("claims.h5md", all=lambda g: None), "a") as file:
     file.create_dataset("particles/all/position/value", (2 ** 40, 5, 3), "f4", chunks=(1, 5, 3))
     file["particles/all/position/step"] = 1

@@ -72,6 +72,29 @@ whole = content("some.dcd")
 put("free.dcd", whole[:44] + struct.pack("<f", 0) + whole[48:])  # without a time step
 converted("free.dcd", "free.bat")
 assert about("free_0001.bat")[1:] == (None, 10)
+refused(put("never.dcd", whole[:16] + struct.pack("<i", 0) + whole[20:]), "bad.bat", says=["never.dcd: ", "NSAVC 0"])
+
+
+def dcd(order, is_charmm):
+    def record(data):
+        return struct.pack(order + "i", len(data)) + data + struct.pack(order + "i", len(data))
+
+    delta = struct.pack(order + "fi", 0.02, 0) if is_charmm else struct.pack(order + "d", 0.02)
+    head = b"CORD" + struct.pack(order + "9i", 2, 1000, 5, 10, *[0] * 5) + delta
+    frames = [record(places[i, :, axis].astype(order + "f4").tobytes()) for i in (0, 1) for axis in range(3)]
+    return record(head + struct.pack(order + "9i", *[0] * 8, 24 * is_charmm)) + record(struct.pack(order + "i80s", 1, b"made")) + \
+        record(struct.pack(order + "i", N)) + b"".join(frames)
+
+
+for order in "<>":
+    for is_charmm in (True, False):
+        converted(put("made.dcd", dcd(order, is_charmm)), "made.bat")
+        for i in (0, 1):
+            time, step = about(f"made_{i:04}.bat")[1:]
+            assert step == 1000 + 5 * i and abs(time - step * 0.02 * 4.888821e-2) < 1e-6, (order, is_charmm, time, step)
+            with parabat.open(f"made_{i:04}.bat") as dataset:
+                found = dataset.read()
+                assert (found.positions[np.argsort(found["index"])] == places[i]).all()
 converted(put("trajectory", whole), "content.bat", "--steps", "1")  # found by content
 same("content.bat", places[1], index, "index", 10 * 2.5e-5, 10)
 for end in (50, 200, 400, len(whole) - 10):

@@ -80,6 +80,9 @@ converted("tilted.gro", "tilted.bat")
 metadata, time, step = about("tilted.bat")
 assert (time, step) == (-1, -5) and "periodic_box" not in metadata, (time, step, metadata)
 assert metadata["md"]["vectors"] == [[3, 0, 0], [1, 3, 0], [1.5, 1.5, 2]] and metadata["md"]["box"][5] == np.degrees(np.arccos(1 / np.sqrt(10)))
+for words, expected in (("step= 1e6", None), ("step= 12", 12), ("step= 12, x", 12), ("step= 1.5", None), ("step= 3x", None)):
+    converted(put("step.gro", gro(f"t= 5e2 {words}", places[:2])), "step.bat")
+    assert about("step.bat")[1:] == (500, expected), (words, about("step.bat"))
 many = random.random((100002, 3))
 assert "five digits" in converted(put("many.gro", gro("many", many)), "many.bat")
 same("many.bat", rounded(many, 3), {**{name: np.zeros(100002, "i4") for name in ("names", "resnames")}, "resids": np.arange(100002) // 3 + 1,
@@ -187,7 +190,15 @@ for lines in (pdb.LINES_AT_ONCE, 100):
             "occupancies": np.ones(4), "label_seq_id": np.array([np.nan, 1, 2, 3]) if not i else np.arange(4, 8),
             "pdbx_PDB_model_num": np.full(4, i + 1)}, "index"))
         assert metadata["md"]["texts"]["names"] == ["C1", "H A", "N", "O5'"] and metadata["periodic_box"]["upper"] == [10, 11.5, 12], metadata
+few = [f"ATOM {i} C1 {place} 2.0 {occupancy} {i} ? 1\n" for i, place, occupancy in (
+    (1, "-1.5(3)", "3.25(12) 0.5(1)"), (2, "2.5", "4 1"))]
+assert "'occupancies' is written without the uncertainties" in converted(put("few.cif", CIF.format(rows="".join(few))), "few.bat")
+with parabat.open("few.bat") as dataset:
+    found = dataset.read()
+    order = np.argsort(found["ids"])
+    assert found.positions[order].tolist() == [[-1.5, 2, 3.25], [2.5, 2, 4]] and found["occupancies"][order].tolist() == [0.5, 1]
 for name, content, says in (
+        ("brackets", CIF.format(rows=few[0].replace("1.5(3)", "1.5(x)")), ["Cartn_x has values that are not numbers"]),
         ("cut", CIF.format(rows="".join(rows)[:-20])[:CIF.format(rows="").index("#") + len("".join(rows)) - 20], ["not a multiple of its 10 columns"]),
         ("word", CIF.format(rows=rows[0].replace("ATOM 1 C1 ", "ATOM 1 C1 x")), ["Cartn_x has values that are not numbers"]),
         ("axes", CIF.replace("Cartn_x", "fract_x").format(rows=rows[0]), ["has no column Cartn_x"]),

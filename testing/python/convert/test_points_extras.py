@@ -116,6 +116,9 @@ for alpha in (0, 255):
             converted("made.pcd", "made.bat")
             with parabat.open("made.bat") as dataset:
                 assert dataset.read()[name].dtype == np.uint8 and dataset.read()[name].shape == (N, 3 + (name == "rgba"))
+whole = cloud("rgb", "U")
+converted(put("colours.pcd", whole.replace(f"POINTS {N}\n".encode(), b"")), "pcd.bat")  # WIDTH x HEIGHT
+same("pcd.bat", single, {"rgb": colours, "id": table["id"]})
 table["c"] = np.linspace(0, 1, N, dtype="f4").view("u4")
 assert "'rgb' is written as it is" in converted(put("colours.pcd", cloud("rgb", "F")), "pcd.bat")
 with parabat.open("pcd.bat") as dataset:

@@ -194,7 +194,8 @@ for content, says in (
         (good.replace("H 1 2 3 5 F\n", "") + good,
          ["line 4: 1 values instead of 6: '2'; the frame at line 1 may have fewer than 2 atoms"]),
         (good.replace("2 3 5", "2 x 5"), ["line 4: 'x' in column 'pos' is not a number"]),
-        (good.replace("2 3 5", "2 1.0D+00 5"), ["line 4: '1.0D+00' in column 'pos'"]),
+        (good.replace("2 3 5", "2 1.0D+400 5"), ["line 4: '1.0D+400' in column 'pos'"]),
+        (good.replace("2 3 5", "2 1.0D+ 5"), ["line 4: '1.0D+' in column 'pos'"]),
         (good.replace("3 5 F", "3 1e400 F"), ["'1e400' in column 'tag'"]),
         (good.replace("3 5 F", f"3 {2 ** 63} F"), [f"'{2 ** 63}' in column 'tag' is not an integer of 64 bits"]),
         (good.replace("5 F", "5 maybe"), ["line 4: the value in column 'on' is not a logical value"]),
@@ -215,6 +216,17 @@ refused(put("bad.xyz.gz", gzip.compress(good.replace("2\nP", "9000000000000\nP")
 converted(put("cut.xyz", good + good[:-12]), "cut.bat", "--steps", "0")
 fails(good.replace("5 F", "5.5 F").replace("4 T", f"{BIG} T"), "has both fractions and the integer",
     "which no type can represent")
+
+# --- Exponents of Fortran; texts stay as they are
+for content in (f"2\nProperties=species:S:1:pos:R:3:q:R:1:kind:S:1\n1D2 1 2.5d-1 3 1.D1 1D2\nH 1.0D+00 2 -.5D2 1 1d2\n",
+                "2\n\n1D2 1.0 2.5d-1 3 1.D1\nH 1.0D+00 2 -.5D2 1\n"):
+    step, particles = read(content)
+    assert particles.positions.tolist() == [[1, 0.25, 3], [1, 2, -50]], particles.positions
+    name = "q" if "q:R" in content else "Field 4"
+    assert particles.attributes[name].tolist() == [10, 1], particles.attributes
+    assert particles.texts["species"] == ["1D2", "H"] and particles.texts.get("kind", ["1D2", "1d2"]) == ["1D2", "1d2"], particles.texts
+converted(put("fortran.xyz", "1\n\nH 1.0D+00 2 -.5D2\n"), "fortran.bat")
+assert rows("fortran.bat")[0] == [[1, 2, -50]]
 
 # --- Other formats' files stay theirs
 for content in ("2\n1 2 3\n4 5 6\n", "2\n1 2 3 0.5\n4 5 6 0.25\n", "1 2 3\n4 5 6\n", "x y z\n1 2 3\n",

@@ -137,6 +137,6 @@ def _matrix(lines):
 def find_time(title):
     """Returns (step, time) that a title of GROMACS names: "water t= 1.5 step= 300"; None for what it does not name."""
     times = re.findall(r"(?<![^\s,;(])t\s*=\s*([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)(?![0-9.eE])", title)
-    numbers = re.findall(r"(?<![^\s,;(])step\s*=\s*([-+]?[0-9]+)(?![0-9.])", title)
+    numbers = re.findall(r"(?<![^\s,;(])step\s*=\s*([-+]?[0-9]+)(?![\w.])", title)
     number = int(numbers[-1]) if numbers and abs(int(numbers[-1])) < 2 ** 63 else None
     return number, float(times[-1]) if times and np.isfinite(float(times[-1])) else None

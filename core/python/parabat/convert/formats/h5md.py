@@ -43,7 +43,7 @@ class _Element:
         if node.shape:
             if len(node) < self.count:
                 raise ConvertError(f"{node.name}: has {len(node)} values, fewer than the number of steps")
-            return hdf5.read(node).reshape(len(node), -1)[:self.count, 0]
+            return hdf5.read(node).reshape(len(node), int(np.prod(node.shape[1:])))[:self.count, 0]
         return np.arange(self.count) * node[()] + node.attrs.get("offset", 0)
 
     @property
@@ -276,6 +276,10 @@ def steps(path, options):
         groups, remarks = _groups(file, options)
         is_alone = len(groups) == 1 and not options.species
         groups = {name: group for name, group in groups.items() if options.species is None or name in options.species}
+        empty = [name for name, group in groups.items() if group.clock is not None and not group.clock.count]
+        if empty and len(empty) < len(groups):
+            groups = {name: group for name, group in groups.items() if name not in empty}
+            remarks.append(("empty", f"{listed(empty)} {'are' if empty[1:] else 'is'} not written: no steps"))
         moving = {name: group.clock.frames for name, group in groups.items() if group.clock is not None}
         found, news, _ = timeline.merge(moving) if moving else ([], [], [])
         about = {"file": hdf5.attributes(file["h5md"])} if len(file["h5md"].attrs) else {}

@@ -127,8 +127,8 @@ def _clock(path, kind, trajectory):
         offsets = trajectory._xdr.offsets  # pylint: disable=protected-access
         return lambda i: _xdr_clock(path, kind, int(offsets[i]))
     if kind == ".dcd":
-        header = trajectory._file.header  # pylint: disable=protected-access
-        return lambda i: _dcd_clock(header, i)
+        istart, nsavc, delta = _dcd_header(path) or (0, 0, 0.0)
+        return lambda i: _dcd_clock(istart, nsavc, delta, i)
 
     def of_frame(i):
         data = trajectory[i].data
@@ -147,9 +147,22 @@ def _xdr_clock(path, kind, offset):
     return struct.unpack(">i", head[68:72])[0], struct.unpack(">d" if is_double else ">f", head[76:84 if is_double else 80])[0]
 
 
-def _dcd_clock(header, i):
-    step = int(header["istart"]) + i * int(header["nsavc"]) if header["nsavc"] > 0 else None
-    delta = float(header["delta"])
+def _dcd_header(path):
+    """Returns (istart, nsavc, delta), or None if it is not a DCD header. MDAnalysis does not swap the bytes of delta."""
+    with open(path, "rb") as file:
+        head = file.read(100)
+    for order in "<>":
+        for length in "iq":  # of a record
+            start = struct.calcsize(order + length)
+            if len(head) >= start + 84 and head[start:start + 4] in (b"CORD", b"VELD") and struct.unpack_from(order + length, head)[0] == 84:
+                numbers = struct.unpack_from(f"{order}20i", head, start + 4)
+                delta, = struct.unpack_from(order + ("f" if numbers[19] else "d"), head, start + 40)  # of CHARMM, of X-PLOR
+                return numbers[1], numbers[2], delta
+    return None
+
+
+def _dcd_clock(istart, nsavc, delta, i):
+    step = istart + i * nsavc if nsavc > 0 else None
     return step, None if step is None or not 0 < delta < np.inf else step * _rounded(delta)
 
 
@@ -176,6 +189,9 @@ def _check_claim(path, kind):
         atoms, smallest = int.from_bytes(head[titles + 4:titles + 8], order), size // 4
     else:
         return
+    header = _dcd_header(path) if kind == ".dcd" else None
+    if header and header[1] == 0:
+        raise ConvertError("its header has NSAVC 0, the number of steps between frames; MDAnalysis can only read other numbers")
     if atoms > smallest:
         raise ConvertError(f"claims {atoms} atoms, which do not fit in its {size} bytes: the file is truncated or damaged")
     check_memory(f"claims {atoms} atoms", 12 * atoms)

@@ -134,6 +134,7 @@ TABLE_END = re.compile(rb"^[ \t]*(?:#|loop_|data_|_|;)", re.MULTILINE | re.IGNOR
 TOKENS = re.compile(rb"'(?:[^'\n]|'(?=\S))*'(?=\s|\Z)|\"(?:[^\"\n]|\"(?=\S))*\"(?=\s|\Z)|\S+")
 CELL = [f"_cell.{name}" for name in ("length_a", "length_b", "length_c", "angle_alpha", "angle_beta", "angle_gamma")]
 MISSING = (b"?", b".")
+UNCERTAIN = re.compile(rb"([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)\([0-9]+\)")  # 1.5(3), a number and its uncertainty
 AXES = ("Cartn_x", "Cartn_y", "Cartn_z")
 MODEL = "pdbx_PDB_model_num"
 # Names of attributes as of PDB; other columns keep their names.
@@ -223,7 +224,7 @@ def _read_cif(table, rows, cell, index, options):
     texts = {}
     positions = np.empty((collector.count, 3))
     for i, name in enumerate(AXES):
-        values = _numbers(table[name][rows], np.float64)
+        values = _numbers(_certain(table[name][rows], name, collector.remarks), np.float64)
         if values is None:
             raise ConvertError(f"model {index}: {name} has values that are not numbers")
         positions[:, i] = values
@@ -233,6 +234,7 @@ def _read_cif(table, rows, cell, index, options):
         missing = np.isin(column, MISSING)
         if name in AXES or not collector.wants(own) or (len(column) and missing.all()):
             continue
+        column = _certain(column, own, collector.remarks)
         values = None if own in FLOATS or missing.any() else _numbers(column, np.int64)
         if values is None:
             values = _numbers(np.where(missing, b"nan", column), np.float64)
@@ -241,6 +243,18 @@ def _read_cif(table, rows, cell, index, options):
             collector.remarks.append((f"texts {own}", f"'{own}' is converted to numbers; the metadata contains their texts"))
         collector.add(own, values)
     return collector.particles(positions, _about("", cell, texts))
+
+
+def _certain(column, name, remarks):
+    """Returns numbers without their uncertainties; the same column if it has other texts or no uncertainties."""
+    words = column.tolist()
+    if not any(word.endswith(b")") for word in words):
+        return column
+    cut = np.array([UNCERTAIN.sub(rb"\1", word) if UNCERTAIN.fullmatch(word) else word for word in words])
+    if (cut == column).all() or _numbers(np.where(np.isin(cut, MISSING), b"nan", cut), np.float64) is None:
+        return column
+    remarks.append((f"uncertainties {name}", f"'{name}' is written without the uncertainties in parentheses, as in 1.5(3)"))
+    return cut
 
 
 def _text(word):

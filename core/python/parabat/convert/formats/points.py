@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Point clouds: PLY vertices, and PCD files of the Point Cloud Library."""
 
+import io
+import re
+
 import numpy as np
 
 from .. import ply_vertices
@@ -34,9 +37,9 @@ def pcd_steps(path, options):
 
 def _read_pcd(path, options):
     from pypcd4 import PointCloud  # pylint: disable=import-outside-toplevel
-    fields, points = _check_pcd(path)
+    fields, points, has_points = _check_pcd(path)
     try:
-        cloud = PointCloud.from_path(path)
+        cloud = PointCloud.from_path(path) if has_points else PointCloud.from_fileobj(_with_points(path, points))
         data = np.atleast_1d(cloud.pc_data)  # of one point in text, pypcd4 returns a scalar
     except Exception as error:  # pylint: disable=broad-except
         text = " ".join(str(error).split())
@@ -75,7 +78,8 @@ def _whole(word):
 
 
 def _check_pcd(path):
-    """Pairs of a field and its number of values, and the number of points, if the file can hold them."""
+    """Pairs of a field and its number of values, the number of points, if the file can hold them, and whether the header has
+    POINTS."""
     header = {}
     with open(path, "rb") as file:
         for _ in range(100):
@@ -114,7 +118,15 @@ def _check_pcd(path):
         raise ConvertError(f"claims {points} points, {size} bytes, but its {compressed} compressed bytes contain at most {MAX_LZF_RATIO * compressed}: "
                            "the file is truncated or damaged")
     check_memory(f"claims {points} points", size)
-    return list(zip(fields, counts)), points
+    return list(zip(fields, counts)), points, "POINTS" in header
+
+
+def _with_points(path, points):
+    """The file with POINTS, WIDTH x HEIGHT, which pypcd4 requires."""
+    with open(path, "rb") as file:
+        content = file.read()
+    place = re.search(rb"^[ \t]*DATA\b", content, re.MULTILINE).start()
+    return io.BytesIO(b"%sPOINTS %d\n%s" % (content[:place], points, content[place:]))
 
 
 FORMATS = [

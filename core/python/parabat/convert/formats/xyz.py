@@ -20,6 +20,8 @@ from ..streams import Stream
 
 INTEGER = re.compile(r"[+-]?[0-9]+")
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+FORTRAN = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)[dD][+-]?[0-9]+")
+FORTRAN_BYTES = re.compile(rb"([0-9.])[dD]([+-]?[0-9])")
 COUNT = re.compile(r"([0-9]+)(?:\s+([A-Za-z]+))?")
 
 # key=value; a value may be in quotes, braces or brackets (of brackets).
@@ -318,7 +320,7 @@ def _guess_columns(stream, frame):
 
 
 def _is_real(word):
-    return NUMBER.fullmatch(word) is not None or word.lower().lstrip("+-") in ("nan", "inf", "infinity")
+    return NUMBER.fullmatch(word) is not None or FORTRAN.fullmatch(word) is not None or word.lower().lstrip("+-") in ("nan", "inf", "infinity")
 
 
 def _in_parts(path, frame, place, line, options):
@@ -423,6 +425,7 @@ class Table:
         self._texts = {column.first + i: Texts(column) for column in requested if not KINDS[column.kind]
                        for i in range(column.count)}
         self._widened = set()
+        self._is_fortran = False  # whether exponents with D are found
         self.remarks = []
 
     def read(self, options):
@@ -437,7 +440,8 @@ class Table:
                 whole = bytes(block).splitlines(keepends=True)[:maximum]
                 block = b"".join(b" ".join(line.split()[:self._width]) + b"\n" for line in whole)
             try:
-                rows, used = parse_columns(block, self._targets(done), " ", maximum, options.threads)
+                numbers = FORTRAN_BYTES.sub(rb"\1e\2", bytes(block)) if self._is_fortran else block
+                rows, used = parse_columns(numbers, self._targets(done), " ", maximum, options.threads)
             except BadRow as bad:
                 self._explain(block, bad, done)
                 continue
@@ -526,6 +530,9 @@ class Table:
         word = words[bad.column]
         if column.kind == "I" and self._arrays[column.name].dtype == np.int64 and _is_real(word) and not INTEGER.fullmatch(word):
             self._widen(column.name, done, word)
+            return
+        if self._arrays[column.name].dtype == np.float64 and not self._is_fortran and FORTRAN.fullmatch(word):
+            self._is_fortran = True
             return
         kind = "an integer of 64 bits" if self._arrays[column.name].dtype == np.int64 else "a number"
         found = f"line {line}: '{word[:60]}' in column '{column.name}' is not {kind}"
