@@ -120,6 +120,8 @@ def _about(found, node):
 def any_steps(path, options):
     with hdf5.opened(path, options) as file:
         if options.mapping:
+            if options.time_column not in (None, "none"):
+                raise ConvertError("argument --time-column: not allowed with --map")
             yield from _mapped_steps(file, options)
             return
         nodes = _positions_in(file, options)
@@ -313,5 +315,5 @@ FORMATS = [
     Format("h5part", "H5Part, including files written by H5hut", h5part_steps, extensions=(".h5part",), modules=hdf5.MODULE,
            options=("columns", "follow_links"), sniff=hdf5.sniffer(lambda file: any(map(STEP.match, file)))),
     Format("hdf5", "any HDF5 file, with --map or by its array names", any_steps, extensions=(".h5", ".hdf5", ".hdf"),
-           modules=hdf5.MODULE, options=("columns", "mapping", "follow_links"), rank=30,
+           modules=hdf5.MODULE, options=("columns", "mapping", "follow_links", "time_column"), rank=30,
            sniff=lambda head, path: head.startswith(hdf5.MAGIC))]
