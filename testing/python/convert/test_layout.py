@@ -226,6 +226,29 @@ check({"pos": xyz[0], "id": ids, "age": np.array([0.0, 1, 0, 1, 0])},
 refused("any.npz", "bad.bat", "--time-column", "nope", says=["unknown column 'nope'; available: 'id', 'age', or none"])
 refused("any.h5", "bad.bat", "--time-column", "pos", says=["the column 'pos' has positions"])
 
+# --- Groups that differ in a number: steps, if their names or times say so
+def groups(names, **attributes):
+    with h5py.File("numbered.h5", "w") as file:
+        for i, name in enumerate(names):
+            file[f"{name}/x"], file[f"{name}/y"], file[f"{name}/z"], file[f"{name}/id"] = *xyz[i].T, ids
+            for key, values in attributes.items():
+                file[name].attrs[key] = values[i]
+    clean()
+    return converted("numbered.h5", "numbered.bat")
+
+
+for names, times in ((("step_0", "step_2", "step_10"), [0.0, 0.5, 1.5]), (("run/step2", "run/step4", "run/step30"), None),
+                     (("0", "2", "10"), [0.0, 0.5, 1.5])):
+    reported = groups(names, **({"time": times} if times else {}))
+    assert f"groups /{names[0]} ... /{names[2]} are read as 3 steps" in reported, reported
+    for i, name in enumerate(names):
+        same(f"numbered_000{i}.bat", xyz[i], {"id": ids}, step=int(name.lstrip("runstep_/")), time=times[i] if times else None)
+for names, attributes in ((("0", "2", "10"), {}), (("type1", "type2", "type3"), {}), (("step_0", "step_2", "step_10"), {"step": [7, 8, 9]})):
+    path = {"0": "*", "type1": "type*", "step_0": "step_*"}[names[0]]
+    assert f"if they are steps, use --map positions=/{path}/x,/{path}/y,/{path}/z, and" in groups(names, **attributes)
+    for i, name in enumerate(names):
+        same(f"numbered_{name}.bat", xyz[i], {"id": ids})
+
 # --- A single t is the time where nothing else is
 check({"pos": xyz[0], "id": ids, "t": np.array(1.5)}, [(xyz[0], {"id": ids}, 1.5, None)],
       ["'t' with a single value is taken as the time"])
