@@ -309,6 +309,10 @@ for rows in ([[str(BIG), "1", "2", "3"], ["1.5", "4", "5", "6"]], [["1e3", "1", 
     refused("mixed.dump", "bad.bat", says=["column 'id'", str(BIG), "no type can represent"])
 put("tags.dump", dump(1, "id c_tag x y z", [["1", str(BIG + 2), "1", "2", "3"], ["2", "0.5", "4", "5", "6"]]))
 assert "rounds " + str(BIG + 2) in converted("tags.dump", "tags.bat")
+put("tags.dump", dump(1, "id v_tag ParticleIDs c_q x y z", [[str(i), str(BIG + i), str(-i), str(i), "1", "2", str(i)] for i in (1, 2)]))
+assert converted("tags.dump", "tags.bat") == ""
+same("tags.bat", np.array([[1.0, 2, 1], [1, 2, 2]]), {"id": np.array([1, 2]), "v_tag": np.array([BIG + 1, BIG + 2]),
+                                                      "ParticleIDs": np.array([-1, -2]), "c_q": np.array([1.0, 2])}, step=1)
 
 # Steps without particles have the columns of the others; for a table without rows, the types are unknown.
 put("late.lammpstrj", "".join(dump(step, "id type x y z vx", rows) for step, rows in enumerate(

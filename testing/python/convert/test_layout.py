@@ -205,6 +205,57 @@ reported = converted("map.h5", "all.bat", "--map", "positions=all/r", "--map", "
 assert "'positions' with shape (3, 5, 3) is read as 3 steps of 5 particles" in reported, reported
 same("all_0001.bat", xyz[1], {"m": mass[1]}, "m", 1.0)
 
+# --- A column of times makes several steps of a table; other arrays do so only if they are asked for
+flights = np.zeros(2 * N, [("t", "f8"), ("x", "f8"), ("y", ">f8"), ("z", "f8"), ("id", "i8"), ("step", "i4"), ("n", "u2")])
+flights["n"] = np.arange(2 * N)
+flights["t"], flights["step"], flights["id"] = [0.5, 0.25] * N, [20, 10] * N, np.repeat(ids, 2)
+for i, axis in enumerate("xyz"):
+    flights[axis] = np.stack([xyz[1][:, i], xyz[0][:, i]], axis=1).ravel()
+flown = [(xyz[i], {"id": ids, "n": flights["n"][1 - i::2]}, 0.25 * (i + 1), 10 * (i + 1)) for i in range(2)]
+check({"tracks": flights}, flown, ["rows become 2 steps by the columns 't' and 'step'; --time-column none keeps"])
+np.save("flights.npy", flights)
+converted("flights.npy", "flights.bat")
+for i, expected in enumerate(flown):
+    same(f"flights_000{i}.bat", *expected[:2], time=expected[2], step=expected[3])
+whole = {name: flights[name] for name in ("n", "t", "id", "step")}
+rows_at = np.stack([flights[axis] for axis in "xyz"], axis=1)
+check({"tracks": flights}, [(rows_at, whole, None, None)], words=["--time-column", "none"], silent=["note"])
+check({"tracks": flights, "time": np.array(2.0)}, [(rows_at, whole, 2.0, None)])
+check({"pos": xyz[0], "id": ids, "age": np.array([0.0, 1, 0, 1, 0])},
+      [(xyz[0][i::2], {"id": ids[i::2]}, float(i), None) for i in range(2)], words=["--time-column", "age"])
+refused("any.npz", "bad.bat", "--time-column", "nope", says=["unknown column 'nope'; available: 'id', 'age', or none"])
+refused("any.h5", "bad.bat", "--time-column", "pos", says=["the column 'pos' has positions"])
+
+# --- Groups that differ in a number: steps, if their names or times say so
+def groups(names, **attributes):
+    with h5py.File("numbered.h5", "w") as file:
+        for i, name in enumerate(names):
+            file[f"{name}/x"], file[f"{name}/y"], file[f"{name}/z"], file[f"{name}/id"] = *xyz[i].T, ids
+            for key, values in attributes.items():
+                file[name].attrs[key] = values[i]
+    clean()
+    return converted("numbered.h5", "numbered.bat")
+
+
+for names, times in ((("step_0", "step_2", "step_10"), [0.0, 0.5, 1.5]), (("run/step2", "run/step4", "run/step30"), None),
+                     (("0", "2", "10"), [0.0, 0.5, 1.5])):
+    reported = groups(names, **({"time": times} if times else {}))
+    assert f"groups /{names[0]} ... /{names[2]} are read as 3 steps" in reported, reported
+    for i, name in enumerate(names):
+        same(f"numbered_000{i}.bat", xyz[i], {"id": ids}, step=int(name.lstrip("runstep_/")), time=times[i] if times else None)
+for names, attributes in ((("0", "2", "10"), {}), (("type1", "type2", "type3"), {}), (("step_0", "step_2", "step_10"), {"step": [7, 8, 9]})):
+    path = {"0": "*", "type1": "type*", "step_0": "step_*"}[names[0]]
+    assert f"if they are steps, use --map positions=/{path}/x,/{path}/y,/{path}/z, and" in groups(names, **attributes)
+    for i, name in enumerate(names):
+        same(f"numbered_{name}.bat", xyz[i], {"id": ids})
+
+# --- A single t is the time where nothing else is
+check({"pos": xyz[0], "id": ids, "t": np.array(1.5)}, [(xyz[0], {"id": ids}, 1.5, None)],
+      ["'t' with a single value is taken as the time"])
+check({"pos": xyz[0], "id": ids, "t": np.array(1.5), "time": np.array(2.5)}, [(xyz[0], {"id": ids}, 2.5, None)],
+      ["'t' is not written: it is a single value"])
+check({"pos": xyz[0], "id": ids, "t": np.array(1.5)}, [(xyz[0], {"id": ids}, 2.5, None)], attributes={"time": 2.5})
+
 # --- Cut files, and headers that claim too much
 with h5py.File("claims.h5", "w") as file:
     file.create_dataset("position", (2 ** 40, 5, 3), "f4", chunks=(1, 5, 3))

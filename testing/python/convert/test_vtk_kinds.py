@@ -174,6 +174,14 @@ put("whole.pvd", '<VTKFile type="Collection"><Collection><DataSet part="0" file=
 for name in ("whole.pvtp", "whole.vtpd", "whole.vtpc", "whole.vtm", "whole.pvd"):
     converted(name, "whole.bat")
     same("whole.bat", xyz, {"id": ids}, time=2.5, step=700)
+plain = '<VTKFile type="Collection"><Collection><DataSet file="half_0.vtp"/><DataSet file="half_{}.vtp"/></Collection></VTKFile>'
+converted(put("plain.pvd", plain.format(1)), "plain.bat")  # parts, since one has no time
+same("plain.bat", xyz, {"id": ids}, time=2.5, step=700)
+for setup in (lambda writer: None, lambda writer: writer.SetDataModeToAscii()):
+    write(poly(xyz[half:], {"id": ids[half:]}, None, {"TimeValue": np.array([0.5])}), "half_2.vtp", setup)
+    converted(put("plain.pvd", plain.format(2)), "plain.bat")
+    same("plain_0000.bat", xyz[half:], {"id": ids[half:]}, time=0.5)
+    same("plain_0001.bat", xyz[:half], {"id": ids[:half]}, time=2.5, step=700)
 put("times.pvd", '<VTKFile type="Collection"><Collection><DataSet timestep="7" file="whole.vtm"/><DataSet timestep="3" file="whole.pvtp"/></Collection></VTKFile>')
 converted("times.pvd", "times.bat")
 same("times_0000.bat", xyz, {"id": ids}, time=3.0, step=700)

@@ -16,12 +16,13 @@ Anything else is left out and reported; if it is small, the metadata keeps it.
 
 import numpy as np
 
+from . import layout_times
 from .model import (Collector, ConvertError, Divided, Step, as_json, check_memory, find_positions, listed, part_of, plain,
                     stack)
 from .timeline import merge
 
 TIMES = ("time", "times")
-SHORT_TIMES = ("t",)  # if it has a value for each step
+SHORT_TIMES = ("t",)  # if it has a value for each step, or a single one
 NUMBERS = ("step", "steps", "timestep", "timesteps", "time_step", "time_steps", "iteration", "iterations")
 BOXES = ("box", "boxsize", "box_size", "box_length", "lattice", "cell", "pbc", "domain", "bounds", "origin")  # never attributes
 STEP_BYTES = 300  # of memory for the number and time of a step
@@ -50,6 +51,9 @@ class Columns:
 
     def prepare(self, names):
         """Called before these are read as a whole."""
+
+    def forget(self):
+        """Called when no more is read for now."""
 
 
 class Records(Columns):
@@ -167,8 +171,17 @@ class Layout:
                 self._sort_moving(name, shape, dtype)
 
     def _sort_single(self, name, dtype):
-        if self.steps not in (None, 1) or not self._is_clock(name, dtype):
+        if name.lower() in SHORT_TIMES and self._is_short_time(name, dtype):
+            self.time_name = name
+            self.remarks.append((f"time {name}", f"'{name}' with a single value is taken as the time"))
+        elif self.steps not in (None, 1) or not self._is_clock(name, dtype):
             self._leave_out(name, "it is a single value" if self.columns.shapes[name][0] is not None else "it is empty")
+
+    def _is_short_time(self, name, dtype):
+        """Whether a single value is the time of the step, of which nothing else is named."""
+        if self.steps is not None or not self.can_move or dtype.kind != "f" or self.columns.shapes[name][0] is None:
+            return False
+        return not any(each.lower() in TIMES for each in self.columns.shapes) and self.columns.named(TIMES, "iuf") is None
 
     def _is_clock(self, name, dtype):
         """Whether it is the time or number of the step, or of all steps."""
@@ -278,8 +291,7 @@ class Layout:
             index = rows if name not in self.moving else step if part is None else (step, rows)
             collector.add(name, self.columns.read(name, index, collector.remarks), f"{self.where}{name}")
             self.options.at((i + 1) / len(names))
-        if isinstance(self.columns, Records):
-            self.columns.forget()
+        self.columns.forget()
         positions = stack([None if name is None else collector.arrays.pop(name) for name in self.positions])
         return collector.particles(positions, {**(metadata or {}), **self.kept(step)}, species)
 
@@ -302,6 +314,10 @@ def _counted(lengths):
 def steps(layouts, about=lambda species: {}):
     """Steps of Layouts by species; what does not change comes after the steps, once. about(species): metadata."""
     layouts = dict(layouts)
+    found = _split(layouts, about)
+    if found is not None:
+        yield from found
+        return
     moving = {name: layout.frames for name, layout in layouts.items() if layout.steps is not None}
     found, remarks, left_out = merge(moving) if moving else ([], [], [])
     if left_out and len(left_out) == len(moving):
@@ -319,6 +335,20 @@ def steps(layouts, about=lambda species: {}):
             layouts[next(iter(fixed))].remarks.append(("clocks", f"groups name different steps or times, {some}: none is taken; "
                                                        "convert each with --species"))
         yield _step(layouts, fixed, numbers.pop() if len(numbers) == 1 else None, times.pop() if len(times) == 1 else None, about)
+
+
+def _split(layouts, about):
+    """The steps of records with a column of times; None if there is none."""
+    (species, layout), is_single = next(iter(layouts.items())), len(layouts) == 1
+    if is_single:
+        return layout_times.split(layout, isinstance(layout.columns, Records), lambda: about(species), species)
+    if layout.options.time_column not in (None, "none"):
+        raise ConvertError(f"argument --time-column: the file has {listed(layouts)}; choose one with --species")
+    for layout in layouts.values():
+        times = [name for name in layout.fixed if name in SHORT_TIMES] if isinstance(layout.columns, Records) else []
+        layout.remarks += [(f"time {name}", f"'{name}' has a value for each particle and is an attribute, not the time of the step")
+                           for name in times]
+    return None
 
 
 def _step(layouts, frames, number, time, about):

@@ -11,6 +11,8 @@ from .. import hdf5, layout
 from ..model import Collector, ConvertError, Divided, Format, Step, as_json, listed, part_of
 
 STEP = re.compile(r"Step#(\d+)\Z")
+NUMBERED = re.compile(r"(.*?)(\d+)([^\d]*)")  # the path of a group with a number
+STEP_GROUP = re.compile(r"(?:\A|[/_. #-])(?:time[ _-]?)?(?:step|iteration|iter|frame|cycle)s?[ _#.-]?\Z", re.IGNORECASE)
 UNITS = ("units", "unit")  # attributes of arrays
 
 
@@ -120,6 +122,8 @@ def _about(found, node):
 def any_steps(path, options):
     with hdf5.opened(path, options) as file:
         if options.mapping:
+            if options.time_column not in (None, "none"):
+                raise ConvertError("argument --time-column: not allowed with --map")
             yield from _mapped_steps(file, options)
             return
         nodes = _positions_in(file, options)
@@ -132,7 +136,63 @@ def any_steps(path, options):
                 if name not in layouts:
                     raise ConvertError(f"unknown species '{name}'; available: {listed(layouts)}")
             layouts = {name: layouts[name] for name in options.species}
+        elif len(layouts) > 1 and options.time_column in (None, "none"):
+            numbered = _numbered(layouts, nodes)
+            if numbered and _are_steps(numbered, layouts):
+                yield from _steps_of_groups(numbered, layouts, nodes)
+                return
+            if numbered:
+                _suggest_steps(layouts, nodes)
         yield from layout.steps(layouts, lambda species: _about(layouts[species], nodes[species]))
+
+
+# --- Groups that differ in a number: /step_0, /step_10
+
+def _numbered(layouts, nodes):
+    """(number, species) of groups of one step with the same arrays, whose paths differ only in their last number; or []."""
+    found, alike = {}, set()
+    for species, each in layouts.items():
+        match = NUMBERED.fullmatch(nodes[species].name)
+        if not match or each.steps is not None or int(match[2]) >= 2 ** 63:
+            return []
+        kinds = tuple(sorted((name, shape[1:], dtype.str) for name, (shape, dtype) in each.columns.shapes.items() if shape))
+        alike.add((match[1], match[3], kinds, tuple(each.positions)))
+        found[int(match[2])] = species
+    return sorted(found.items()) if len(alike) == 1 and len(found) == len(layouts) else []
+
+
+def _are_steps(numbered, layouts):
+    """Whether the groups are steps, by their name or by their times, which ascend; otherwise they may be species."""
+    clocks = [layouts[species].frames[0] for _, species in numbered]
+    if any(step not in (None, number) for (number, _), (step, _) in zip(numbered, clocks)):
+        return False
+    times = [time for _, time in clocks]
+    if None not in times and all(a < b for a, b in zip(times, times[1:])):
+        return True
+    where = layouts[numbered[0][1]].where
+    return times.count(None) == len(times) and bool(STEP_GROUP.search(re.split(r"\d+[^\d]*\Z", where)[0]))
+
+
+def _steps_of_groups(numbered, layouts, nodes):
+    first, last = (nodes[numbered[i][1]].name for i in (0, -1))
+    remark = ("steps", f"groups {first} ... {last} are read as {len(numbered)} steps; convert one with --species")
+    for number, species in numbered:
+        each = layouts[species]
+        each.remarks = [(key.replace(each.where, ""), words) for key, words in each.remarks] + [remark]
+
+        def about(each=each, node=nodes[species]):
+            return _about(each, node)
+        yield Step(lambda each=each, about=about: [each.particles(metadata=about())], number, each.frames[0][1],
+                   lambda each=each, about=about: [each.divided(metadata=about())])
+
+
+def _suggest_steps(layouts, nodes):
+    """Says how to read groups as steps."""
+    first = next(iter(layouts.values()))
+    path = NUMBERED.sub(r"\1*\3", nodes[next(iter(layouts))].name)
+    paths = ",".join(f"{path}/{name}" for name in first.positions if name)
+    words = f"--map positions={paths}, and --map NAME={path}/NAME for each attribute"
+    first.remarks.append(("steps", f"groups {path} become {len(layouts)} species; if they are steps, use {words}"))
 
 
 def _layout(file, node, options, written=()):
@@ -313,5 +373,5 @@ FORMATS = [
     Format("h5part", "H5Part, including files written by H5hut", h5part_steps, extensions=(".h5part",), modules=hdf5.MODULE,
            options=("columns", "follow_links"), sniff=hdf5.sniffer(lambda file: any(map(STEP.match, file)))),
     Format("hdf5", "any HDF5 file, with --map or by its array names", any_steps, extensions=(".h5", ".hdf5", ".hdf"),
-           modules=hdf5.MODULE, options=("columns", "mapping", "follow_links"), rank=30,
+           modules=hdf5.MODULE, options=("columns", "mapping", "follow_links", "time_column"), rank=30,
            sniff=lambda head, path: head.startswith(hdf5.MAGIC))]

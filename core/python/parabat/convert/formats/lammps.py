@@ -20,6 +20,7 @@ from ..streams import Stream
 
 INTEGERS = {"id", "mol", "proc", "procp1", "type", "ix", "iy", "iz", "bodyflag", "ellipsoidflag", "lineflag", "triangleflag",
             "template_index", "template_atom", "etag"}
+IDS = re.compile(r"(.*_)?(ids?|tags?|index|mol|molecule|resids?)|ParticleIDs", re.IGNORECASE)  # integers in other columns
 TEXTS = {"element", "typelabel"}
 VECTORS = {"v": ("vx", "vy", "vz"), "f": ("fx", "fy", "fz"), "mu": ("mux", "muy", "muz"),
            "omega": ("omegax", "omegay", "omegaz"), "angmom": ("angmomx", "angmomy", "angmomz"),
@@ -350,16 +351,21 @@ class Layout:
         for array in (self.positions, *(table for _, table in self.vectors), *self.alone.values()):
             array.resize((capacity, *array.shape[1:]), refcheck=False)
 
-    def widen(self, name, done):
-        """Turns a column of integers into float64, because a row has a fraction."""
+    def widen(self, name, done, is_guess):
+        """Turns a column of integers into float64, because a row has a fraction; returns remarks. is_guess: whether only its
+        name suggested integers."""
         self.kinds[name] = np.float64
         old = self.alone[name]
         new = np.empty(self.capacity, np.float64)
         new[:done] = old[:done]
-        if (new[:done].astype(np.int64) != old[:done]).any():
+        is_rounded = new[:done].astype(np.int64) != old[:done]
+        if is_rounded.any() and not is_guess:
             raise ConvertError(f"column '{name}' has both integers beyond 2^53 and fractions, which no type can represent")
         self.alone[name] = new
-        self.widened.add(name)
+        if not is_guess:
+            self.widened.add(name)
+        return [(f"rounded {name}", f"column '{name}' becomes float64, which rounds {old[:done][is_rounded][0]}")] if (
+            is_rounded.any()) else []
 
     def check_exact(self, block, used, done, rows, remarks):
         """Checks float64 values beyond 2^53. An integer that was rounded is an error in a column that also has fractions,
@@ -400,7 +406,7 @@ def _explain(stream, block, bad, header, done, layout, remarks):
         except ValueError:
             value = None
         if value is not None and not INTEGER.fullmatch(word):
-            layout.widen(name, done)
+            remarks += layout.widen(name, done, not _is_always_integer(header.original(name)))
             remarks.append((f"fractions {name}", f"column '{name}' contains '{word}' and becomes float64"))
             return
     raise ConvertError(f"{where}: '{word[:60]}' in column '{name}' is not a valid "
@@ -642,8 +648,12 @@ def _of_table(table, header, options):
 
 # --- Both
 
-def _is_integer(name):
+def _is_always_integer(name):
     return name in INTEGERS or name.startswith(("i_", "i2_"))
+
+
+def _is_integer(name):
+    return _is_always_integer(name) or IDS.fullmatch(name) is not None
 
 
 def _positions(header, options):

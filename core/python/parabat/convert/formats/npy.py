@@ -42,8 +42,9 @@ def _npy_steps(path, options):
         return
     if array.ndim not in (2, 3) or array.shape[-1] != 3:
         raise ConvertError(f"an array with shape {array.shape}; allowed are (n, 3), (steps, n, 3) and records")
-    if options.columns:
-        raise ConvertError("argument --columns: the array has no names")
+    for name, value in (("columns", options.columns), ("time-column", options.time_column)):
+        if value:
+            raise ConvertError(f"argument --{name}: the array has no names")
     remarks = []
     if array.ndim == 3:
         count, each, _ = array.shape
@@ -234,4 +235,4 @@ def _sniff(head, path):
 
 
 FORMAT = Format("npy", "NumPy arrays: .npy, .npz", steps, extensions=(".npy", ".npz"), sniff=_sniff,
-                options=("columns",))
+                options=("columns", "time_column"))

@@ -66,8 +66,11 @@ def _unpack_colours(name, values, remarks):
     if name == "rgba":
         return colours
     if not np.isin(colours[:, 3], (0, 255)).all():  # PCL leaves them 0 or 255
-        remarks.append(("colours", "'rgb' is written as it is: its values are not colours packed as 0x00RRGGBB or 0xffRRGGBB"))
-        return values
+        is_plain = ((values >= 0) & ((values <= 1) | ((values <= 255) & (values == np.trunc(values))))).all()
+        if values.dtype.kind != "f" or is_plain:
+            remarks.append(("colours", "'rgb' is written as it is: its values are not colours packed as 0x00RRGGBB or 0xffRRGGBB"))
+            return values
+        remarks.append(("colours", "'rgb' is read as packed colours 0xXXRRGGBB, although their first byte is neither 0 nor 255"))
     return colours[:, :3]
 
 

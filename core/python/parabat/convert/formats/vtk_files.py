@@ -6,6 +6,7 @@ name other files, which are read one by one. The time and the step number are fi
 a list take precedence over those in its files.
 """
 
+import contextlib
 import json
 import math
 import os
@@ -94,15 +95,31 @@ def _as_time(number):
 
 def _entries_of_pvd(path):
     """(time or None, members); entries of one time are parts or blocks of one step."""
-    found = {}
+    found, has_parts = {}, False
     for entry in _parsed(path).iter("DataSet"):
+        has_parts = has_parts or bool((entry.get("part") or "").strip())
         text, name = entry.get("timestep"), entry.get("file")
         try:
             time = None if text is None or not text.strip() else float(text)
         except ValueError:
             raise ConvertError(f"is not a list of files: the timestep '{text[:40]}' is not a number") from None
         found.setdefault(time, []).append((entry.get("name") or entry.get("group") or "", _beside(path, name)))
+    if list(found) == [None] and not has_parts:
+        return _by_times_of_files(found[None])
     return sorted(found.items(), key=lambda each: (each[0] is not None, each[0]))
+
+
+def _by_times_of_files(members):
+    """(time or None, members) of entries without timesteps or parts: one step, unless each file names its time, or its step
+    number, and these differ."""
+    facts = [_facts_inside(file) for _, file in members] if len(members) > 1 else []
+    for which in (0, 1):
+        found = {}
+        for fact, member in zip(facts, members):
+            found.setdefault(fact[which], []).append(member)
+        if len(found) > 1 and None not in found:
+            return [(None if which else key, found[key]) for key in sorted(found)]
+    return [(None, members)]
 
 
 def _parsed(path):
@@ -175,6 +192,16 @@ def _facts(path, depth=0):
         if children:
             others = _facts(children[0][1], depth + 1)
             time, number = others[0] if time is None else time, others[1] if number is None else number
+    return time, number
+
+
+def _facts_inside(path):
+    """The same, also where only VTK can read them."""
+    time, number = _facts(path)
+    kind = vtk_headers.kind_of(vtk_headers.read_head(path))
+    if time is None and kind in READERS:
+        with contextlib.suppress(ConvertError):  # which reading it for particles reports
+            return _field_facts(read_file(path, *READERS[kind]))
     return time, number
 
 
