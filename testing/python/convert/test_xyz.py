@@ -224,7 +224,8 @@ for content in (f"2\nProperties=species:S:1:pos:R:3:q:R:1:kind:S:1\n1D2 1 2.5d-1
     assert particles.positions.tolist() == [[1, 0.25, 3], [1, 2, -50]], particles.positions
     name = "q" if "q:R" in content else "Field 4"
     assert particles.attributes[name].tolist() == [10, 1], particles.attributes
-    assert particles.texts["species"] == ["1D2", "H"] and particles.texts.get("kind", ["1D2", "1d2"]) == ["1D2", "1d2"], particles.texts
+    assert particles.texts["species"] == ["1D2", "H"], particles.texts
+    assert particles.texts.get("kind", ["1D2", "1d2"]) == ["1D2", "1d2"], particles.texts
 converted(put("fortran.xyz", "1\n\nH 1.0D+00 2 -.5D2\n"), "fortran.bat")
 assert rows("fortran.bat")[0] == [[1, 2, -50]]
 

@@ -154,7 +154,8 @@ def _dcd_header(path):
     for order in "<>":
         for length in "iq":  # of a record
             start = struct.calcsize(order + length)
-            if len(head) >= start + 84 and head[start:start + 4] in (b"CORD", b"VELD") and struct.unpack_from(order + length, head)[0] == 84:
+            if len(head) >= start + 84 and head[start:start + 4] in (b"CORD", b"VELD") and \
+                    struct.unpack_from(order + length, head)[0] == 84:
                 numbers = struct.unpack_from(f"{order}20i", head, start + 4)
                 delta, = struct.unpack_from(order + ("f" if numbers[19] else "d"), head, start + 40)  # of CHARMM, of X-PLOR
                 return numbers[1], numbers[2], delta

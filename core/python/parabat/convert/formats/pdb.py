@@ -134,7 +134,8 @@ TABLE_END = re.compile(rb"^[ \t]*(?:#|loop_|data_|_|;)", re.MULTILINE | re.IGNOR
 TOKENS = re.compile(rb"'(?:[^'\n]|'(?=\S))*'(?=\s|\Z)|\"(?:[^\"\n]|\"(?=\S))*\"(?=\s|\Z)|\S+")
 CELL = [f"_cell.{name}" for name in ("length_a", "length_b", "length_c", "angle_alpha", "angle_beta", "angle_gamma")]
 MISSING = (b"?", b".")
-UNCERTAIN = re.compile(rb"([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)\([0-9]+\)")  # 1.5(3), a number and its uncertainty
+# A number and its uncertainty, such as 1.5(3).
+UNCERTAIN = re.compile(rb"([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)\([0-9]+\)")
 AXES = ("Cartn_x", "Cartn_y", "Cartn_z")
 MODEL = "pdbx_PDB_model_num"
 # Names of attributes as of PDB; other columns keep their names.

@@ -320,7 +320,8 @@ def _guess_columns(stream, frame):
 
 
 def _is_real(word):
-    return NUMBER.fullmatch(word) is not None or FORTRAN.fullmatch(word) is not None or word.lower().lstrip("+-") in ("nan", "inf", "infinity")
+    return NUMBER.fullmatch(word) is not None or FORTRAN.fullmatch(word) is not None or \
+        word.lower().lstrip("+-") in ("nan", "inf", "infinity")
 
 
 def _in_parts(path, frame, place, line, options):
