@@ -14,6 +14,7 @@ import sys
 
 import numpy as np
 import parabat
+from parabat.convert import formats
 from support import SKIPPED, converted, refused
 
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../data/cases")
@@ -173,6 +174,14 @@ def check_extras():
     assert particles["id"][order].tolist() == [1, 2, 300, 5000000000] and particles["cpu"][order].tolist() == [0, 1, 0, 3]
 
 
+def check_manual():
+    """Each format has a row in the manual."""
+    with open(os.path.join(CASES, "../../../core/python/parabat/convert/README.md"), encoding="utf-8") as file:
+        first = " ".join(line.split("|")[1] for line in file if line.startswith("| `"))
+    missing = [row.name for grids in (False, True) for row in formats(grids) if f"`{row.name}`" not in first]
+    assert not missing, missing
+
+
 def check_vtk():
     if importlib.util.find_spec("vtkmodules") is None:
         print("skipped: VTK is not installed")
@@ -184,4 +193,4 @@ def check_vtk():
         assert sorted(particles["id"].tolist()) == [9007199254740993 + i for i in range(3)], name
 
 
-{"": lambda: (check_hdf5(), check_text()), "extras": check_extras, "vtk": check_vtk}[sys.argv[1] if sys.argv[1:] else ""]()
+{"": lambda: (check_hdf5(), check_text(), check_manual()), "extras": check_extras, "vtk": check_vtk}[sys.argv[1] if sys.argv[1:] else ""]()
