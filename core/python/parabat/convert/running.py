@@ -487,7 +487,6 @@ class Outcome:
             self.begun[news["begin"]] = news["input"]
             self._indexes[news["begin"]] = news.get("index")
         elif "done" in news:
-            self._compare_texts(news["species"], news.pop("texts", {}))
             self.done.append(news)
 
     def _compare_texts(self, species, texts):
@@ -502,6 +501,7 @@ class Outcome:
                 self._keys.add(news["key"])
                 self._show(news)
         elif "done" in news or "share" in news:
+            self._compare_texts(news.get("species"), news.pop("texts", {}))
             self._show(news)
 
     def fail(self, failure, path=None):
