@@ -308,6 +308,17 @@ class Fields:
         return self
 
 
+def open_all(paths, opener):
+    """Returns opener(path) of each file of one input; an error names the file if there are several."""
+    opened = []
+    for path in paths:
+        try:
+            opened.append(opener(path))
+        except ConvertError as error:
+            raise ConvertError(str(error) if len(paths) == 1 else f"{path}: {error}") from None
+    return opened
+
+
 def stem(path):
     """Returns the name of a file without folder and ending."""
     return os.path.splitext(os.path.basename(path))[0]

@@ -22,7 +22,7 @@ import struct
 
 import numpy as np
 
-from ..model import Collector, ConvertError, Divided, Format, Step, check_memory, listed, part_of
+from ..model import Collector, ConvertError, Divided, Format, Step, check_memory, listed, open_all, part_of
 
 PART = re.compile(r"(.*)\.(\d+)\Z")
 ONE_OF_MANY = "use --part to convert it alone"
@@ -212,12 +212,7 @@ class Snapshot:
     """All files of a snapshot."""
 
     def __init__(self, paths, options):
-        self.files = []
-        for path in paths:
-            try:
-                self.files.append(File(path))
-            except ConvertError as error:
-                raise ConvertError(str(error) if len(paths) == 1 else f"{path}: {error}") from None
+        self.files = open_all(paths, File)
         first = self.files[0].header
         if not options.part and any(first.totals):
             for i in range(TYPES):

@@ -20,7 +20,7 @@ import struct
 import numpy as np
 
 from .. import crc64
-from ..model import Collector, ConvertError, Divided, Format, Step, check_memory, listed, part_of
+from ..model import Collector, ConvertError, Divided, Format, Step, check_memory, listed, open_all, part_of
 
 MAGICS = {b"HACC01L\0": "<", b"HACC01B\0": ">"}
 IS_FLOAT, IS_SIGNED = 1, 2
@@ -159,12 +159,7 @@ class Snapshot:
     """All files of a data set."""
 
     def __init__(self, paths, options):
-        self.files = []
-        for path in paths:
-            try:
-                self.files.append(File(path))
-            except ConvertError as error:
-                raise ConvertError(str(error) if len(paths) == 1 else f"{path}: {error}") from None
+        self.files = open_all(paths, File)
         self.variables = self.files[0].variables
         for file in self.files[1:]:
             if [vars(each) for each in file.variables] != [vars(each) for each in self.variables]:
