@@ -507,7 +507,7 @@ def main():
     status = 0
     try:
         run(sys.argv[1:])
-    except SystemExit as stop:  # argparse has said why
+    except SystemExit as stop:  # argparse has reported the reason
         status = stop.code
     except (ConvertError, bat_ranks.RankError) as error:
         bat_ranks.tell(f"error: {error}")

@@ -45,7 +45,7 @@ def _in_file(path):
 
 
 def find_format(path, grids=False):
-    """By content if one knows it, else by the end of the name."""
+    """Finds the format of a file by its contents, or else by the ending of its name."""
     try:
         with open_stream(path) as stream:
             head = stream.peek(HEAD)

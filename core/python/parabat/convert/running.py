@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From inputs to datasets: which steps there are, who converts which, what they become, and what is left of a
-conversion that fails."""
+"""Turns inputs into datasets: finds their steps, distributes them over processes, converts them, and cleans up after a
+failure."""
 
 import contextlib
 import glob
@@ -29,8 +29,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STUCK_SECONDS = 60
 REPORT = "this is a bug in parabat, please report it:"  # before the lines of a traceback
 MIN_ROOM = 64 << 20  # bytes that a conversion in parts needs
-TIMES = 4              # a whole step takes so many times the memory of its arrays, while it is read and written
-PART = 16              # and a part of one is such a share of what there is
+TIMES = 4              # reading and writing a whole step takes this many times the memory of its arrays
+PART = 16              # a part of a step takes one of this many shares of the available memory
 OF_OPENPMD = re.compile(r"%0?\d*T")  # numbers of iterations in names of files
 
 
@@ -149,8 +149,8 @@ class Job:
         return max(MIN_ROOM, self.memory_bytes - own)
 
     def has_several(self):
-        """Whether there is more than one step; a look at the inputs from their beginning. What is wrong with them is
-        told of who reads them."""
+        """Returns whether the inputs have more than one step. Reads them from their beginning; errors are left to the
+        conversion to report."""
         with contextlib.suppress(ConvertError, OSError), contextlib.closing(self.selected(lambda news: None)) as steps:
             return not self.is_one() and len(list(itertools.islice(steps, 2))) > 1
         return False
@@ -205,8 +205,8 @@ class Job:
 
     @staticmethod
     def write(output, write, news, emit, check):
-        """Calls write(progress) and tells news(what it returns). check() may raise while it writes; an interruption is taken
-        up then, or when the dataset is told of."""
+        """Calls write(progress) and emits news(its result). check() may raise during the write. An interruption is handled
+        during the write, or when the dataset is reported."""
         def at():
             check()
             _interrupts.check()
@@ -290,8 +290,8 @@ def _of_step(job, one, step):
 
 
 def _write(job, one, step, each, output, settings, remarks, request, is_last, done):
-    """Writes Particles, or a Divided part by part; is_last: of the species of the step. done(report, names of attributes):
-    called before an interruption is taken up, so that no dataset is there that nobody was told of."""
+    """Writes Particles, or a Divided part by part; is_last: this is the last species of the step. done(report, attribute
+    names) is called before an interruption is handled, so that every dataset on disk has been reported."""
     if isinstance(each, Divided):
         names = set()
         write_parts(output, _parts(job, one, each, remarks, names, request, is_last), step, settings, job.room() * 3 // 4,
@@ -344,7 +344,7 @@ class _Remarks:
 
 
 def _done(output, one, index, each, step, report, names, is_series):
-    """What is told of a dataset that is whole."""
+    """Returns the report of a complete dataset."""
     return {"done": output, "input": one.path, "index": index, "species": each.species, "step": step.number,
             "time": step.time, "particles": report.particles, "attributes": sorted(names), "bytes": report.file_bytes,
             "series": is_series, "texts": _texts_of(each)}
@@ -359,8 +359,8 @@ def _texts_of(each):
 
 
 class _Interrupts:
-    """Signals of a process that converts. While the library writes, they are taken up where it says how far it is:
-    raised elsewhere, between two lines of what it calls, they would be lost."""
+    """Signals of a converting process. While the library writes, they are handled when it reports progress; raised at
+    other lines of a callback, they would be lost."""
 
     def __init__(self):
         self._is_held = self._came = False
@@ -384,8 +384,8 @@ class _Interrupts:
 
     @contextlib.contextmanager
     def of_ranks(self):
-        """Signals that a program takes as interruptions are held until agreed() tells all ranks of them: one that left
-        alone would be waited for without end."""
+        """Holds signals that a program treats as interruptions until agreed() passes them to all ranks: the others would
+        wait forever for a rank that left alone."""
         self._came, before = False, {}
         with contextlib.suppress(ValueError):  # a thread of another program
             for number in SIGNALS:
@@ -403,7 +403,7 @@ _interrupts = _Interrupts()
 
 
 def shares(emit, what, check=lambda: None):
-    """A function that tells of each percent."""
+    """Returns a function that reports each percent."""
     last = [-1]
 
     def at(share):
@@ -440,7 +440,7 @@ class _Request:
         self._known, self._written = set(), set()
 
     def look(self, found, is_last=True):
-        """At Particles of some species; at the last ones, raises for what none has."""
+        """Checks the Particles of some species; after the last ones, raises for arrays that none has."""
         for each in found:
             self._written |= set(each.attributes)
             self._known |= set(each.attributes) | each.others
@@ -561,7 +561,7 @@ class Outcome:
 
 @contextlib.contextmanager
 def _input_is(one):
-    """Of what is written of an input: errors that speak of the output are of that input."""
+    """Attributes errors in writing the output to the input."""
     try:
         yield
     except ConvertError as error:
@@ -570,13 +570,13 @@ def _input_is(one):
 
 
 def _input_of(error, job):
-    """The input that an error speaks of."""
+    """Returns the input that an error is about."""
     text = str(error)
     return getattr(error, "input", None) or next((one.path for one in job.inputs if text.startswith(one.path + ": ")), None)
 
 
 def _guarded(job, do, emit):
-    """do(), whose failure is told."""
+    """Calls do() and emits its failure."""
     try:
         do()
         emit({"end": None})
@@ -605,7 +605,7 @@ def run_processes(job, outcome, count, by_fork):
     pipes = {}
     try:
         for number in range(count):
-            with _signals_later():  # a process that nobody knows of would not be told to end
+            with _signals_later():  # a process that is not yet listed would not be ended
                 pipe, process = (_fork if by_fork else _start)(_work_of_process, job, number, count)
                 pipes[pipe] = process
         _listen(pipes, outcome)
@@ -650,7 +650,7 @@ def _fork(function, *arguments):
 
 
 class _Program(subprocess.Popen):
-    """With the words of a multiprocessing.Process."""
+    """A subprocess with the interface of multiprocessing.Process."""
 
     join = subprocess.Popen.wait
     exitcode = property(subprocess.Popen.poll)
@@ -686,7 +686,7 @@ def in_process(pipe, function, *arguments):
 
 
 def in_a_child(function):
-    """What function(tell) returns, of a process of its own: if a library crashes there, that is an error."""
+    """Returns function(tell), called in a child process: if a library crashes there, that is an error."""
     def call(there):
         try:
             there.send({"end": function(there.send)})
@@ -726,7 +726,7 @@ class _Watch:
         self._looked = self._since
 
     def look(self):
-        """Of what it does; to be called often."""
+        """Checks whether the process makes progress; call it often."""
         now, state = time.monotonic(), self._state()
         waited, self._looked = now - self._looked, now
         if state is None or self._seen is None:
@@ -742,7 +742,7 @@ class _Watch:
             self._process.kill()
 
     def _state(self):
-        """Bytes that it has read and written, seconds that it has computed, and what it is at; None where nobody knows."""
+        """Returns the bytes it has read and written, its processor time in seconds, and its state; None if unknown."""
         try:
             with open(f"/proc/{self._process.pid}/io", encoding="ascii") as file:
                 passed = [int(line.split()[1]) for line in file if line.startswith(("rchar", "wchar"))]
@@ -754,7 +754,7 @@ class _Watch:
 
 
 def _died(process, path, watch):
-    """Of a process that ended without a word, while it was at `path`."""
+    """Returns the message for a process that died while it was reading `path`."""
     code = process.exitcode
     if watch.is_stuck:
         return (f"{path}: " if path else "") + (f"its reader library did nothing for {STUCK_SECONDS} seconds and was stopped; the file may be truncated")
@@ -765,7 +765,7 @@ def _died(process, path, watch):
 
 
 def _listen(pipes, outcome):
-    """To all processes, until they have ended. Of their shares, one is shown."""
+    """Receives from all processes until they end, and shows the progress of one."""
     at, writing = dict.fromkeys(pipes), dict.fromkeys(pipes)
     watches = {pipe: _Watch(process) for pipe, process in pipes.items()}
     while pipes:
@@ -852,7 +852,7 @@ def _is_shared(job, comm):
                     shared = bool(step.divided and step.divided())
                 shared = shared and next(steps, None) is None
         except (ConvertError, StopIteration):
-            shared = False  # it is told of the step itself
+            shared = False  # the conversion of the step reports it
     return comm.bcast(shared)
 
 

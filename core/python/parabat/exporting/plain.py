@@ -12,7 +12,7 @@ from ..convert.text_tables import column_name
 from ..errors import refuse
 from ..export import columns, needed
 
-ROWS = 100000  # of text at once
+ROWS = 100000  # of text, formatted together
 
 
 def write_npz_file(source, path):
@@ -70,7 +70,7 @@ def write_csv(found, count, path):
 
 
 def write_parquet(source, path):
-    """With the time, the step and the metadata as the value of `parabat` in the metadata of the schema."""
+    """Writes Parquet; the schema's metadata has time, step and metadata under the key `parabat`."""
     parquet = needed("pyarrow.parquet", "export to .parquet", "pyarrow")
     about = {"time": source.time, "step": source.step, "metadata": source.metadata}
     table = source.particles.to_arrow()
