@@ -8,7 +8,7 @@ import pathlib
 
 import numpy as np
 
-from .. import BatError, idx
+from .. import BatError, bricks, idx
 from . import cf
 from .model import ConvertError, listed, stem
 from .running import INTERRUPTED, Job, Outcome, about, agreed, in_turn, shares
@@ -180,7 +180,6 @@ class BricksJob(GridJob):
         self._name = None  # of the velocity, of all levels
 
     def work(self, local, emit):
-        from .. import flow  # pylint: disable=import-outside-toplevel
         is_series = self.output.endswith(".series")
         for before, after in zip(self._times or (), (self._times or ())[1:]):
             if not before < after:
@@ -193,7 +192,7 @@ class BricksJob(GridJob):
                 raise ConvertError(f"{self.output}: {count} steps; a .bricks file has one, chosen by --steps; use .bricks.series for all")
         try:
             if is_series:
-                self._writer = flow.SeriesWriter(pathlib.Path(self.output), self.comm, self._replace, self._options)
+                self._writer = bricks.SeriesWriter(pathlib.Path(self.output), self.comm, self._replace, self._options)
             elif os.path.exists(self.output) and not self._replace:
                 raise ConvertError(f"{self.output}: already exists; use --replace to replace it")
         except BatError as error:
@@ -205,7 +204,6 @@ class BricksJob(GridJob):
             return sum(1 for _ in steps)
 
     def put(self, fields, news, place, progress):
-        from .. import flow  # pylint: disable=import-outside-toplevel
         name, velocity, settled = fields.velocity
         self._name = self._name or name
         place_of = {"origin": fields.origin, "spacing": fields.spacing, "field": self._options.get("field", self._name),
@@ -219,12 +217,12 @@ class BricksJob(GridJob):
                 map(float, each) for each in (fields.origin, fields.first, fields.spacing)))]
             pieces = velocity
         else:
-            pieces = [flow.Piece(velocity, fields.first)] if velocity.size else []
+            pieces = [bricks.Piece(velocity, fields.first)] if velocity.size else []
         is_untimed = not self._times and news["time"] is None
         news["fields"], news["time"] = [place_of["field"]], time
         if self._writer is None:
             news["time"] = None if is_untimed else time
-            flow.write_level(self.output, pieces, comm=self.comm, time=news["time"], progress=progress,
+            bricks.write_level(self.output, pieces, comm=self.comm, time=news["time"], progress=progress,
                              **{**self._options, **place_of})
             return {"bytes": self._size(self.output)}
         file = self._writer.add(news["time"], pieces, progress, **place_of)

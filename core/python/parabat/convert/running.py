@@ -5,7 +5,6 @@ failure."""
 import contextlib
 import glob
 import itertools
-import json
 import multiprocessing
 import multiprocessing.connection
 import multiprocessing.reduction
