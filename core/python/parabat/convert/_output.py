@@ -58,7 +58,7 @@ def parse_columns(text, columns, delimiter=" ", max_rows=None, threads=0):
 
 @contextlib.contextmanager
 def _describe(path):
-    """Turns errors of the library into ConvertErrors."""
+    """What the library says becomes a ConvertError."""
     try:
         yield
     except BatError as error:
@@ -109,7 +109,7 @@ def write_parts(path, parts, step, settings, memory_bytes, held, done):
 
 
 def remove_temporary(path):
-    """Removes the files, named by AtomicFile, that a killed writer of a dataset leaves."""
+    """Of a dataset whose writer was killed: what the library leaves then, as AtomicFile names it."""
     folder, name = os.path.split(path)
     end, leaves = f".{'[0-9a-f]' * 8}.tmp", path + ".leaves"
     for each in [*glob.glob(os.path.join(glob.escape(folder), f".{glob.escape(name[:200])}{end}")),

@@ -12,8 +12,8 @@ import numpy as np
 from .model import ConvertError, listed
 
 EARTH_RADIUS = 6_371_000.0  # m, of the sphere on which velocities become degrees
-ABSURD = 1e15               # larger values are taken for missing values, with a warning
-SENTINEL = (999, 300)       # so are repeated values that are at least this large, and this many times larger than others
+ABSURD = 1e15               # larger values are taken for ones that stand for none, which is warned of
+SENTINEL = (999, 300)       # and so is one that occurs again and again, is as large, and so many times larger than others
 
 # What netCDF writes where nothing was written, by the kind and size of a type.
 _NEVER_WRITTEN = {"f4": 9.969209968386869e36, "f8": 9.969209968386869e36, "i2": -32767, "i4": -2147483647,
@@ -23,7 +23,7 @@ _NEVER_WRITTEN = {"f4": 9.969209968386869e36, "f8": 9.969209968386869e36, "i2": 
 # --- Packed numbers
 
 def _numbers(about, key):
-    """Returns the numbers of an attribute as an array; empty if it has none."""
+    """Of an attribute, as an array; nothing if it has none."""
     found = np.ravel(np.asarray(about.get(key, [])))
     return found if found.dtype.kind in "iuf" else found[:0]
 
@@ -36,15 +36,15 @@ def _one(about, key):
 
 
 def _unpacked_type(stored, scale, offset):
-    """Returns the type of unpacked values according to CF: that of the attributes, or a wider one if that would round."""
+    """Of CF: the type of the attributes; a wider one where that would round."""
     wide = stored.itemsize > 2 if stored.kind in "iu" else stored.itemsize > 4
     kinds = [number.dtype for number in (scale, offset) if number is not None and number.dtype.kind == "f"]
     return np.dtype(np.float64) if wide or any(kind.itemsize > 4 for kind in kinds) else np.dtype(np.float32)
 
 
 def unpacked(name, values, about, remarks):
-    """Returns stored values as numbers, according to their attributes; NaN for missing values. Integers that are not
-    packed are not converted; a remark reports missing values among them."""
+    """The numbers that stored values stand for, by their attributes; NaN where they stand for none. Integers that are not
+    packed stay as they are, which is said if they have such values."""
     values = np.asarray(values)
     if values.dtype.kind not in "iuf":
         return values
@@ -256,7 +256,7 @@ class Clock:
 
 
 def clock(about):
-    """Returns the Clock that the attributes of times define; None without units."""
+    """Of the attributes of times; None without units."""
     text = about.get("units")
     if not isinstance(text, str) or not text.strip():
         return None
@@ -265,7 +265,7 @@ def clock(about):
 
 
 def seconds(given):
-    """Returns the length of a clock's unit in seconds."""
+    """Of one unit of a clock."""
     name = given.unit.lower().rstrip("s")
     days = {"360_day": {"month": 30, "year": 360}, "noleap": {"year": 365}, "365_day": {"year": 365}, "all_leap": {"year": 366},
             "366_day": {"year": 366}}.get(given.calendar, {})
@@ -329,7 +329,7 @@ class Axis:
 
 @dataclasses.dataclass
 class Settled:
-    """Units that agree: arrays; factors for origin and spacing; the time unit in seconds, or None if unknown."""
+    """What agrees: arrays; factors of origin and spacing; seconds in which times are, or None if nobody knows."""
 
     arrays: list
     factors: list

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Converts grids: all steps to one .idx dataset, in order; velocities to bricks, one file for each step. Ranks read slabs
-of each step and write it collectively."""
+"""Grids: all steps to an .idx dataset, one behind the other; velocities to bricks, a file for each step. Ranks read
+slabs of each step and write it together."""
 
 import contextlib
 import os
@@ -73,7 +73,7 @@ class GridJob(Job):
         self.finish()
 
     def _read(self, steps, local, emit):
-        """Like in_turn(); each of several ranks has its slab, and all stop if one fails."""
+        """As in_turn(); of many ranks, each has its slab, and none goes on if one cannot."""
         if self.comm is None:
             for index, one, step, fields in in_turn(self, steps, local, emit):
                 with about(one.path, self.options):
@@ -82,7 +82,7 @@ class GridJob(Job):
                 del fields
             return
         while True:
-            found = agreed(self.comm, lambda: local(0) or next(steps, None), self.inputs[0].path)  # local() may raise
+            found = agreed(self.comm, lambda: local(0) or next(steps, None), self.inputs[0].path)  # mine() may raise
             if found is None:
                 return
             index, one, step = found
@@ -125,7 +125,7 @@ class GridJob(Job):
         return bool(fields.axis)
 
     def _time(self, one, step):
-        """Returns the time of a step by the clock of the first step."""
+        """By the clock of the first step."""
         if step.time is None or self._times:
             return step.time
         self._clock = self._clock or (step.clock,)
@@ -143,7 +143,7 @@ class GridJob(Job):
         return do() if self.comm is None else agreed(self.comm, do, path)
 
     def _dimensions(self, fields):
-        """Returns the samples of the whole step along x, y, z."""
+        """Of the whole step: samples along x, y, z."""
         if self.comm is None:
             return fields.dimensions
         ends = np.array([(*first, *np.add(first, count)) for first, count in self.comm.allgather(
@@ -151,7 +151,7 @@ class GridJob(Job):
         return tuple((ends[:, 3:].max(0) - ends[:, :3].min(0)).tolist())
 
     def put(self, fields, news, place, progress):
-        """Writes a step; returns additional items for its report."""
+        """Writes a step; returns what more there is to tell."""
         settings = {"mode": "add_step" if place else "replace", "step": news["step"], "time": news["time"],
                     "progress": progress, "origin": fields.origin, "spacing": fields.spacing, "axes": fields.axes,
                     **self.settings}
@@ -263,7 +263,7 @@ class BricksJob(GridJob):
         return about
 
     def _size(self, file):
-        """Returns the size on the rank that reports it; other ranks may not see the file yet."""
+        """Of whom it is told; other ranks may not see the file yet."""
         return os.path.getsize(file) if self.comm is None or self.comm.rank == 0 else 0
 
     def note_units(self, fields):
@@ -293,7 +293,7 @@ class BricksJob(GridJob):
         fields.velocity = name, velocity, settled
 
     def _close_globe(self, fields, arrays):
-        """Adds remarks on longitudes that span the globe; if they are cyclic, drops a last sample that repeats the first."""
+        """Of longitudes that go round the globe: the last sample, if it is the first one again, is left out."""
         for i, axis in enumerate(fields.axis):
             is_cyclic = bool(fields.cyclic and fields.cyclic[i])
             if axis.turns and not is_cyclic:
@@ -341,7 +341,7 @@ class BricksJob(GridJob):
 
 
 def _as_components(names):
-    """Returns the order of names as x, y, z, by the one character in which they differ; None if they are not components."""
+    """Places of those for x, y, z, by the one letter or number in which names differ; None if they are no components."""
     differ = [place for place, letters in enumerate(zip(*names)) if len(set(letters)) > 1]
     if len({len(name) for name in names}) > 1 or len(differ) != 1:
         return None

@@ -37,8 +37,8 @@ def opened(path, options=None):
 
 
 def check_links(path, options):
-    """Checks a file for a library that follows all links. Raises if a link leads out of the file, unless the options
-    allow it; a note then names the link."""
+    """For files that another library reads, which follows all links: raises if a link leads out of the file, unless the
+    options allow it. Then a note names it."""
     with open(path, "rb") as file:
         if file.read(len(MAGIC)) != MAGIC:
             return

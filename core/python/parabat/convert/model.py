@@ -8,8 +8,8 @@ A format is one file in formats/ (or anywhere, named by --format FILE.py) with a
     def steps(path, options):
         yield Step(lambda: [Particles(positions, {"id": ids})], number=100, time=0.5)
 
-Arrays keep their types. The functions below refuse arrays that a dataset cannot hold, or leave them
-out with a remark. A problem with a file is a ConvertError; its text continues after the file's name.
+Arrays keep their types: what a dataset cannot hold is refused, or left out and said, by the
+functions below. What is wrong with a file is a ConvertError, in words that begin after its name.
 """
 
 import dataclasses
@@ -26,7 +26,7 @@ TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64
 MAX_COMPONENTS = 9
 HEAD = 4096
 
-# Names of arrays of shape (n, 3), and of three arrays of shape (n,), that are positions unless the user names others.
+# Names of arrays of shape (n, 3), and of three arrays of shape (n,), that are positions if nobody says which are.
 POSITIONS = ("positions", "position", "pos", "coordinates", "coords", "coord", "points", "point", "xyz", "r", "x")
 AXES = (("x", "y", "z"), ("Points:0", "Points:1", "Points:2"), ("Points_0", "Points_1", "Points_2"),
         ("Points[0]", "Points[1]", "Points[2]"), ("pos_x", "pos_y", "pos_z"), ("position_x", "position_y", "position_z"),
@@ -45,14 +45,14 @@ class Interrupted(ConvertError):
 class Format:
     """A row of the registry.
 
-    name: for --format. about: a short description. extensions: file name endings, in lower case.
-    steps(path, options): yields a Step for each step of a file, in order. It should read little
-    before it yields a step, because unselected steps are skipped. sniff(head, path): returns whether
-    a file has this format, judging by its first bytes (decompressed) or, if necessary, by more; all
-    formats are tried before extensions are compared. modules: required modules besides numpy, as
-    (module, package to install, extra of parabat or ""). options: names of the Options that it takes
-    and that not all formats take. siblings(path): files that form one input, in order; the first is
-    passed to steps(). rank: formats with lower ranks are tried first.
+    name: of --format. about: in a few words. extensions: ends of names of files, in lower case.
+    steps(path, options): yields a Step for each step of a file, in order; what it reads before it
+    yields one should be little, since steps that are not wanted are passed over. sniff(head, path):
+    whether a file is of this format, from its first bytes (decompressed) and, if it must, from
+    more; asked of all formats before extensions are looked at. modules: what it imports beside
+    numpy, as (module, package to install, extra of parabat or ""). options: names of the Options
+    that it takes, of those that not all formats do. siblings(path): files that are one input
+    together, in order; the first one is passed to steps(). rank: lower ones are asked first.
     """
 
     name: str
@@ -78,7 +78,7 @@ def _is_installed(name):
         return False
 
 
-def ignore_progress(share):
+def nobody(share):
     """Receives progress and ignores it."""
 
 
@@ -116,7 +116,7 @@ class Options:
     stems: tuple = ()                          # of all inputs
     slab: tuple = (0, 1)                       # (i, n): only the i-th of n slabs of about equal size is needed
     threads: int = 0
-    at: typing.Callable = ignore_progress      # called with the share of a step that was read, from 0 to 1
+    at: typing.Callable = nobody            # told how much of a step is read, from 0 to 1
 
     def wants(self, name):
         return self.arrays is None or name in self.arrays
@@ -162,10 +162,10 @@ class Step:
 class Divided:
     """One species of a step, to be read in parts.
 
-    size: the approximate size of its arrays in bytes. read(i, n): returns Particles of the i-th of n
-    parts of about equal size; called with ascending i, and again from the first. varies: whether
-    types, texts or the set of attributes can differ between parts; then the parts are read first,
-    settle() receives facts() of each, and conform() converts each part to common Particles.
+    size: about how many bytes its arrays have. read(i, n): Particles of the i-th of n parts of about
+    equal size; called with ascending i, and again from the first on. varies: whether types, texts,
+    or which attributes there are can be others in each part; then parts are read, settle() is told
+    facts() of each, and Particles are what conform() makes of a part.
     """
 
     def __init__(self, size, read, species="", varies=False):
@@ -233,8 +233,8 @@ class Particles:
     """One species of a step.
 
     positions: (n, 3), float32 or float64. attributes: name -> (n,) or (n, k), k up to 9. metadata:
-    values that become JSON. species: "" if the format does not name species. remarks: pairs of a key
-    and a text, reported once for all steps. others: names of unselected attributes. texts: for
+    what becomes JSON. species: "" if the format does not name them. remarks: pairs of a key and
+    words, told once for all steps. others: names of attributes that were not wanted. texts: of
     attributes that are codes, the texts by code, in alphabetical order; the metadata has the same
     dict.
     """
@@ -252,10 +252,10 @@ class Particles:
 class Fields:
     """A step of a grid.
 
-    arrays: name -> (nz, ny, nx), (nz, ny, nx, components), or (ny, nx) for a plane. origin: position of sample (0, 0, 0);
-    spacing; first: number of the first sample; each as x, y, z. remarks, others: as for Particles. axes: 2 or 3; None: the
-    minimum over the arrays. options: replaces origin and spacing if it has them. is_part: the arrays are the slab
-    options.slab along their first axis, which begins at `first`.
+    arrays: name -> (nz, ny, nx), or with components behind, or (ny, nx) of a plane. origin: where sample (0, 0, 0) lies;
+    spacing; first: number of the first sample; x, y, z. remarks, others: as of Particles. axes: 2 or 3; None: the fewest
+    that an array has. options: whose origin and spacing, if they are given, are taken instead. is_part: the arrays are the
+    slab options.slab, along their first axis, and `first` says where it begins.
     """
 
     def __init__(self, arrays, origin=None, spacing=None, first=(0, 0, 0), remarks=(), others=(), axes=None, options=None,
@@ -343,7 +343,7 @@ class Collector:
             name.lower() in POSITIONS or any(name in axes for axes in _axes()))
 
     def add(self, name, array, what=None):
-        """Adds an array of any kind. Arrays that no dataset can hold are left out, with a remark."""
+        """An array of any kind; what no dataset can hold is left out, and said."""
         array, why = plain(array)
         if array is None:
             self.leave_out(name, why)

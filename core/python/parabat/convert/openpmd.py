@@ -50,7 +50,7 @@ def attribute(node, name, default=None):
 
 
 def is_array(node):
-    """Returns whether a node is an array of h5py, or of another library (is_array)."""
+    """Of h5py, or of another library (is_array)."""
     return getattr(node, "is_array", False) or (h5py is not None and isinstance(node, h5py.Dataset))
 
 
@@ -199,7 +199,7 @@ def is_closed(iteration):
 def read(particles, si=False, share=lambda n: slice(0, n), wants=lambda species, name: True,
          remarks=None):
     """Yields each Species of the group `particles`. share(n): the rows to read of n. wants(species, name): whether a
-    record is read; name None: whether the species is. remarks: receives remarks on arrays."""
+    record is read; name None: whether the species is. remarks: gets what is to be said of arrays."""
     remarks_of = [] if remarks is None else remarks
     for name, species in list_species(particles).items():
         if not wants(name, None):

@@ -45,7 +45,7 @@ def _in_file(path):
 
 
 def find_format(path, grids=False):
-    """Finds the format of a file by its contents, or else by the ending of its name."""
+    """By content if one knows it, else by the end of the name."""
     try:
         with open_stream(path) as stream:
             head = stream.peek(HEAD)

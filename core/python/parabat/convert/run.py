@@ -16,27 +16,30 @@ JOBS = {".bat": Job, ".idx": GridJob, ".bricks.series": BricksJob, ".bricks": Br
 
 def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None,  # pylint: disable=redefined-builtin
             settings=None, apart=False, memory_bytes=0, on_repeat="keep-last", **options):
-    """Converts particle files to a dataset, or to one dataset for each step and species; grids to an .idx dataset with all
-    steps; velocities on grids to bricks.
+    """Converts files to a dataset, or to one for each step and species; grids to an .idx dataset with all steps;
+    velocities on grids to bricks.
 
-    inputs: file names and patterns. Several inputs form a time series, ordered by their first times or steps.
-    output: OUT.bat; a time series becomes OUT_0000.bat, OUT_0001.bat, ... and the list OUT.bat.series; species become
-    OUT_NAME.bat. OUT.idx for grids. OUT.bricks.series for velocities, with OUT_0000.bricks, ...; or OUT.bricks for one step.
-    format: name of a format, or a file that defines one; None to detect it. steps: a slice of the steps to convert.
-    jobs: number of processes that convert steps in parallel. show: called with a dict for each written dataset ("done": its
-    name, and more), for each remark ("remark"), and for progress ("share", from 0 to 1, of "what"). settings: keywords of
-    parabat.write(), of parabat.idx.write(), or of parabat.flow.write_series() and `times`; the default of flush is False.
-    apart: reads in a child process, so that a library that crashes on a damaged file causes only an error. The child is
-    forked, which is safe only in programs without threads. memory_bytes: limit for each process; 0 for half of the free
-    memory. A step that needs more is read and written in parts if its format supports this; other formats refuse a limit.
-    on_repeat: what to do with steps of particles that have equal times, or equal step numbers if they have no times:
-    "keep-last", "keep-first" or "fail". options: fields of Options.
+    inputs: names of files and patterns; several are a time series, in the order of the times or steps with which they
+    begin. output: OUT.bat; of a time
+    series OUT_0000.bat, OUT_0001.bat ..., with the list OUT.bat.series; of species OUT_NAME.bat. Or OUT.idx, of
+    grids; OUT.bricks.series, of velocities, with OUT_0000.bricks ..., or OUT.bricks of one step.
+    format: name of a format, or a file with one; None to find it out. steps: those to convert, as a
+    slice. jobs: processes that convert steps at the same time. show: called with a dict for each
+    dataset that is written ("done": its name, and more), each remark ("remark"), and as it goes on
+    ("share", from 0 to 1, of "what"). settings: keywords of parabat.write(), of
+    parabat.idx.write(), or of parabat.flow.write_series() and `times`; flush is False if it is not among them. apart: reads in a process of its own,
+    so that a library that does not survive a damaged file is an error and no more; fork() makes it,
+    which is for programs without threads. memory_bytes: at most, of each process; 0 for half of what is
+    free. A step that needs more
+    is read and written in parts, if its format can be read so; other formats refuse a limit. on_repeat: what happens to
+    steps of particles with equal times, or equal step numbers where there are no times: "keep-last", "keep-first", or
+    "fail". options: fields of Options.
 
-    Returns a list of dicts, one for each dataset. Raises ConvertError with one line, and removes everything written from
-    the input at fault; complete datasets of other inputs stay, and the error lists them.
+    Returns a list of dicts, one for each dataset. Raises ConvertError with one line; nothing is left
+    then of the input that it is about; datasets of other inputs that are whole stay, which it says.
 
-    Collective if several ranks were started (mpirun) and mpi4py is installed: ranks share the steps, the particles of a
-    single step, or the samples of each grid. Rank 0 shows and returns the results.
+    Collective where several ranks were started (mpirun) and mpi4py is there: ranks share the steps, or
+    the particles of the only one, or the samples of each grid; rank 0 shows and returns what was done.
     """
     output = os.fspath(output)
     kind = next((end for end in JOBS if output.endswith(end)), None)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turns inputs into datasets: finds their steps, distributes them over processes, converts them, and cleans up after a
-failure."""
+"""From inputs to datasets: which steps there are, who converts which, what they become, and what is left of a
+conversion that fails."""
 
 import contextlib
 import glob
 import itertools
+import json
 import multiprocessing
 import multiprocessing.connection
 import multiprocessing.reduction
@@ -28,8 +29,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STUCK_SECONDS = 60
 REPORT = "this is a bug in parabat, please report it:"  # before the lines of a traceback
 MIN_ROOM = 64 << 20  # bytes that a conversion in parts needs
-TIMES = 4              # reading and writing a whole step takes this many times the memory of its arrays
-PART = 16              # a part of a step takes one of this many shares of the available memory
+TIMES = 4              # a whole step takes so many times the memory of its arrays, while it is read and written
+PART = 16              # and a part of one is such a share of what there is
 OF_OPENPMD = re.compile(r"%0?\d*T")  # numbers of iterations in names of files
 
 
@@ -148,8 +149,8 @@ class Job:
         return max(MIN_ROOM, self.memory_bytes - own)
 
     def has_several(self):
-        """Returns whether the inputs have more than one step. Reads them from their beginning; errors are left to the
-        conversion to report."""
+        """Whether there is more than one step; a look at the inputs from their beginning. What is wrong with them is
+        told of who reads them."""
         with contextlib.suppress(ConvertError, OSError), contextlib.closing(self.selected(lambda news: None)) as steps:
             return not self.is_one() and len(list(itertools.islice(steps, 2))) > 1
         return False
@@ -204,8 +205,8 @@ class Job:
 
     @staticmethod
     def write(output, write, news, emit, check):
-        """Calls write(progress) and emits news(its result). check() may raise during the write. An interruption is handled
-        during the write, or when the dataset is reported."""
+        """Calls write(progress) and tells news(what it returns). check() may raise while it writes; an interruption is taken
+        up then, or when the dataset is told of."""
         def at():
             check()
             _interrupts.check()
@@ -289,8 +290,8 @@ def _of_step(job, one, step):
 
 
 def _write(job, one, step, each, output, settings, remarks, request, is_last, done):
-    """Writes Particles, or a Divided part by part; is_last: this is the last species of the step. done(report, attribute
-    names) is called before an interruption is handled, so that every dataset on disk has been reported."""
+    """Writes Particles, or a Divided part by part; is_last: of the species of the step. done(report, names of attributes):
+    called before an interruption is taken up, so that no dataset is there that nobody was told of."""
     if isinstance(each, Divided):
         names = set()
         write_parts(output, _parts(job, one, each, remarks, names, request, is_last), step, settings, job.room() * 3 // 4,
@@ -343,7 +344,7 @@ class _Remarks:
 
 
 def _done(output, one, index, each, step, report, names, is_series):
-    """Returns the report of a complete dataset."""
+    """What is told of a dataset that is whole."""
     return {"done": output, "input": one.path, "index": index, "species": each.species, "step": step.number,
             "time": step.time, "particles": report.particles, "attributes": sorted(names), "bytes": report.file_bytes,
             "series": is_series, "texts": _texts_of(each)}
@@ -358,8 +359,8 @@ def _texts_of(each):
 
 
 class _Interrupts:
-    """Signals of a converting process. While the library writes, they are handled when it reports progress; raised at
-    other lines of a callback, they would be lost."""
+    """Signals of a process that converts. While the library writes, they are taken up where it says how far it is:
+    raised elsewhere, between two lines of what it calls, they would be lost."""
 
     def __init__(self):
         self._is_held = self._came = False
@@ -383,8 +384,8 @@ class _Interrupts:
 
     @contextlib.contextmanager
     def of_ranks(self):
-        """Holds signals that a program treats as interruptions until agreed() passes them to all ranks: the others would
-        wait forever for a rank that left alone."""
+        """Signals that a program takes as interruptions are held until agreed() tells all ranks of them: one that left
+        alone would be waited for without end."""
         self._came, before = False, {}
         with contextlib.suppress(ValueError):  # a thread of another program
             for number in SIGNALS:
@@ -402,7 +403,7 @@ _interrupts = _Interrupts()
 
 
 def shares(emit, what, check=lambda: None):
-    """Returns a function that reports each percent."""
+    """A function that tells of each percent."""
     last = [-1]
 
     def at(share):
@@ -439,7 +440,7 @@ class _Request:
         self._known, self._written = set(), set()
 
     def look(self, found, is_last=True):
-        """Checks the Particles of some species; after the last ones, raises for arrays that none has."""
+        """At Particles of some species; at the last ones, raises for what none has."""
         for each in found:
             self._written |= set(each.attributes)
             self._known |= set(each.attributes) | each.others
@@ -560,7 +561,7 @@ class Outcome:
 
 @contextlib.contextmanager
 def _input_is(one):
-    """Attributes errors in writing the output to the input."""
+    """Of what is written of an input: errors that speak of the output are of that input."""
     try:
         yield
     except ConvertError as error:
@@ -569,13 +570,13 @@ def _input_is(one):
 
 
 def _input_of(error, job):
-    """Returns the input that an error is about."""
+    """The input that an error speaks of."""
     text = str(error)
     return getattr(error, "input", None) or next((one.path for one in job.inputs if text.startswith(one.path + ": ")), None)
 
 
 def _guarded(job, do, emit):
-    """Calls do() and emits its failure."""
+    """do(), whose failure is told."""
     try:
         do()
         emit({"end": None})
@@ -604,7 +605,7 @@ def run_processes(job, outcome, count, by_fork):
     pipes = {}
     try:
         for number in range(count):
-            with _signals_later():  # a process that is not yet listed would not be ended
+            with _signals_later():  # a process that nobody knows of would not be told to end
                 pipe, process = (_fork if by_fork else _start)(_work_of_process, job, number, count)
                 pipes[pipe] = process
         _listen(pipes, outcome)
@@ -649,7 +650,7 @@ def _fork(function, *arguments):
 
 
 class _Program(subprocess.Popen):
-    """A subprocess with the interface of multiprocessing.Process."""
+    """With the words of a multiprocessing.Process."""
 
     join = subprocess.Popen.wait
     exitcode = property(subprocess.Popen.poll)
@@ -685,7 +686,7 @@ def in_process(pipe, function, *arguments):
 
 
 def in_a_child(function):
-    """Returns function(tell), called in a child process: if a library crashes there, that is an error."""
+    """What function(tell) returns, of a process of its own: if a library crashes there, that is an error."""
     def call(there):
         try:
             there.send({"end": function(there.send)})
@@ -725,7 +726,7 @@ class _Watch:
         self._looked = self._since
 
     def look(self):
-        """Checks whether the process makes progress; call it often."""
+        """Of what it does; to be called often."""
         now, state = time.monotonic(), self._state()
         waited, self._looked = now - self._looked, now
         if state is None or self._seen is None:
@@ -741,7 +742,7 @@ class _Watch:
             self._process.kill()
 
     def _state(self):
-        """Returns the bytes it has read and written, its processor time in seconds, and its state; None if unknown."""
+        """Bytes that it has read and written, seconds that it has computed, and what it is at; None where nobody knows."""
         try:
             with open(f"/proc/{self._process.pid}/io", encoding="ascii") as file:
                 passed = [int(line.split()[1]) for line in file if line.startswith(("rchar", "wchar"))]
@@ -753,7 +754,7 @@ class _Watch:
 
 
 def _died(process, path, watch):
-    """Returns the message for a process that died while it was reading `path`."""
+    """Of a process that ended without a word, while it was at `path`."""
     code = process.exitcode
     if watch.is_stuck:
         return (f"{path}: " if path else "") + (f"its reader library did nothing for {STUCK_SECONDS} seconds and was stopped; the file may be truncated")
@@ -764,7 +765,7 @@ def _died(process, path, watch):
 
 
 def _listen(pipes, outcome):
-    """Receives from all processes until they end, and shows the progress of one."""
+    """To all processes, until they have ended. Of their shares, one is shown."""
     at, writing = dict.fromkeys(pipes), dict.fromkeys(pipes)
     watches = {pipe: _Watch(process) for pipe, process in pipes.items()}
     while pipes:
@@ -851,7 +852,7 @@ def _is_shared(job, comm):
                     shared = bool(step.divided and step.divided())
                 shared = shared and next(steps, None) is None
         except (ConvertError, StopIteration):
-            shared = False  # the conversion of the step reports it
+            shared = False  # it is told of the step itself
     return comm.bcast(shared)
 
 

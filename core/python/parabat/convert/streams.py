@@ -68,7 +68,7 @@ class Stream:
         self._file.close()
 
     def left(self):
-        """Returns the number of remaining bytes, or None if unknown."""
+        """Bytes that are to come, or None if nobody knows."""
         return None if self.is_compressed else self._size - self.place
 
     def peek(self, count):
@@ -115,8 +115,8 @@ class Stream:
         return line.decode("utf-8", errors="replace").rstrip("\r\n")
 
     def block(self):
-        """Returns whole lines of at most about BLOCK bytes; empty at the end. used() reports how many were used. They stay
-        valid until the next call."""
+        """Whole lines, at most about BLOCK bytes, of which used() says how many were taken; empty at the end. They
+        are there until more is asked for."""
         for minimum in (1, BLOCK):
             self._fill(minimum)
             end = _last_line_end(self._buffer)

@@ -67,8 +67,8 @@ LONG_INTEGER = re.compile(rb"(?<![0-9.eE])[+-]?[0-9]{16,}(?![0-9.eE])")
 _FAST = tuple(int(part) for part in np.__version__.split(".")[:2]) >= (1, 23)
 
 
-# Characters that spreadsheet programs treat as the start of a formula at the beginning of a cell, also after characters
-# that they skip. A cell begins at the start of the text, and after each delimiter of any of these programs.
+# What spreadsheet programs take for a formula at the beginning of a cell, also behind what they pass over. A cell begins
+# where the text does, and behind what some program takes for a delimiter.
 _FORMULA = r"(?=['\s]*[=+\-@\uff1d\uff0b\uff0d\uff20])"
 _CELL = r"(^|[,;|\t\r\n])"
 
@@ -100,7 +100,7 @@ class TableError(Exception):
 
 
 class DateError(TableError):
-    """A column of dates contains a text that is not a date."""
+    """Of a text that is not a date, in a column of dates."""
 
 
 class Layout:
@@ -434,7 +434,7 @@ class Share:
         if columns is not None and any(
                 column.dtype == np.float64 and (np.abs(column) >= EXACT).any() for column in columns.values()) and \
                 LONG_INTEGER.search(text):
-            columns = None  # some of them may be rounded, which must be reported
+            columns = None  # some of them may be rounded, which is to be said
         if columns is None:
             columns = self._parse(chunk.decode("utf-8", errors="replace"), place)
         rows = {len(column) for column in columns.values()}
@@ -479,7 +479,7 @@ class Share:
         except (ValueError, OverflowError, Warning):
             return None
         columns = {i: table["f%d" % i].copy() for i in self._read}
-        # Some may be numbers that are too large, which must be reported.
+        # Some may be numbers that are too large, which is to be said.
         return None if any(np.isinf(each).any() for each in columns.values()) else columns
 
     def _parse(self, text, place):

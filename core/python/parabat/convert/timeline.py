@@ -53,7 +53,7 @@ def _agree(one, other):
 
 
 def _by_index(groups):
-    """Combines groups by index if some have no step numbers or times."""
+    """Of groups of which some name no steps or times."""
     def is_named(frames):
         return any(all(frame[key] is not None for frame in frames) for key in (NUMBER, TIME))
     first = next((name for name, frames in groups.items() if is_named(frames)), next(iter(groups)))

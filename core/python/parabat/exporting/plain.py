@@ -12,7 +12,7 @@ from ..convert.text_tables import column_name
 from ..errors import refuse
 from ..export import columns, needed
 
-ROWS = 100000  # of text, formatted together
+ROWS = 100000  # of text at once
 
 
 def write_npz_file(source, path):
@@ -70,7 +70,7 @@ def write_csv(found, count, path):
 
 
 def write_parquet(source, path):
-    """Writes Parquet; the schema's metadata has time, step and metadata under the key `parabat`."""
+    """With the time, the step and the metadata as the value of `parabat` in the metadata of the schema."""
     parquet = needed("pyarrow.parquet", "export to .parquet", "pyarrow")
     about = {"time": source.time, "step": source.step, "metadata": source.metadata}
     table = source.particles.to_arrow()

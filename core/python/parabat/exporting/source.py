@@ -39,7 +39,7 @@ class Source:
             self.metadata = {}
 
     def note(self, text):
-        """Adds a line for the user, reported once."""
+        """A line for the user, said once."""
         if text not in self.notes:
             self.notes.append(text)
 

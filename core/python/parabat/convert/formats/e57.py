@@ -105,7 +105,7 @@ def _values(libe57, file, header, nodes, where):
 
 
 def _moved(header, positions, remarks, number):
-    """Applies the pose to positions, one product at a time: the order of sums in a matrix product depends on the machine."""
+    """By the pose, one product after the other, since the order of sums of a matrix product depends on the machine."""
     rotation, translation = (np.asarray(each, np.float64) for each in (header.rotation, header.translation))
     if not header.has_pose() or (not translation.any() and not rotation[1:].any() and rotation[0]):
         return positions

@@ -15,7 +15,7 @@ from .. import hdf5, timeline
 from ..layout import STEP_BYTES
 from ..model import Collector, ConvertError, Format, Step, as_json, check_memory, listed
 
-OTHERS = ("observables", "connectivity", "parameters")  # groups other than particles
+OTHERS = ("observables", "connectivity", "parameters")  # groups beside particles
 
 
 class _Element:
@@ -196,7 +196,7 @@ class _Group:
         return ids != fill
 
     def _box(self, i, remarks):
-        """Returns the metadata of the box, with its edges at the i-th frame."""
+        """What the file says of the box, with its edges at the i-th frame."""
         if self.box is None:
             return None
         box = dict(self.box)

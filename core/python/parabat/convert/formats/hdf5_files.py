@@ -73,7 +73,7 @@ class _Members(layout.Columns):
 def _table(file, node):
     """The fields of an array of records."""
     class Table(layout.Records):
-        """Records of an HDF5 dataset."""
+        """Of HDF5."""
 
         def named(self, names, kinds):
             return _named(file, node, names, kinds)
@@ -196,7 +196,7 @@ def _suggest_steps(layouts, nodes):
 
 
 def _layout(file, node, options, written=()):
-    """Returns the layout of a group or table."""
+    """Of a group, or of a table."""
     import h5py  # pylint: disable=import-outside-toplevel
     if isinstance(node, h5py.Dataset):
         return layout.Layout(_table(file, node), options, f"{node.name}: ")

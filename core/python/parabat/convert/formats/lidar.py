@@ -19,7 +19,7 @@ def steps(path, options):
 
 @contextlib.contextmanager
 def _explained():
-    """Turns errors of laspy into ConvertErrors."""
+    """What laspy says becomes a ConvertError."""
     import laspy  # pylint: disable=import-outside-toplevel
     try:
         yield laspy
@@ -49,7 +49,7 @@ def _divided(path, options):
 
 
 class Points:
-    """Points of a file, read in chunks and in their order."""
+    """Of which some are read at a time, in their order."""
 
     def __init__(self, path, header, options):
         self._path, self._header, self._options = path, header, options

@@ -48,7 +48,7 @@ def _is_date(kind):
 
 @contextlib.contextmanager
 def _explained():
-    """Turns errors of pyarrow into ConvertErrors."""
+    """What pyarrow says becomes a ConvertError."""
     import pyarrow  # pylint: disable=import-outside-toplevel
     try:
         yield
@@ -307,7 +307,7 @@ def _open(path):
 
 
 def _values(column, name, collector, units):
-    """Returns a NumPy array, or None for a column that is left out with a remark."""
+    """An array of numpy, or None for what is left out, which is said."""
     import pyarrow.compute  # pylint: disable=import-outside-toplevel
     from pyarrow import types  # pylint: disable=import-outside-toplevel
     kind = column.type

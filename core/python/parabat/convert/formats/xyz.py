@@ -184,7 +184,7 @@ def _find_pairs(frame, comment):
 
 
 def _value(text):
-    """Parses a number, a logical value, a list of them, or a text."""
+    """Of a number, a logical value, a list of them, or a text."""
     if text[0] == "[":
         is_nested = text[1:].lstrip().startswith("[")
         return [_list(row) for row in re.findall(r"\[([^\[\]]*)\]", text[1:])] if is_nested else _list(text[1:-1])
@@ -302,7 +302,7 @@ def _periodic_box(origin, edges, pbc):
 # --- The atoms
 
 def _guess_columns(stream, frame):
-    """Derives the columns of plain XYZ from the first atom: an element or its number, x, y, z, and any others."""
+    """Of plain XYZ, from the first atom: an element or its number, x, y, z, and any others."""
     head = stream.peek(4096)
     words = head.split(b"\n")[0].decode("utf-8", "replace").split() if head else []
     if not frame.count or not words:
@@ -466,7 +466,7 @@ class Table:
         return [(name, *self._texts.pop(column.first + i).values()) for i, name in enumerate(names)]
 
     def _targets(self, done):
-        """Returns, for each column of the text, its destination array from row `done`."""
+        """For each column of the text the array that it goes to, from row `done` on."""
         result = []
         for column in self._columns:
             array = self._arrays.get(column.name)

@@ -14,7 +14,7 @@ from .. import cf
 from ..hdf5 import check_links
 from ..model import ConvertError, Fields, Format, Step, check_memory, listed, part_of
 
-EVEN = 1e-4  # allowed deviation of coordinates, as a share of the spacing, in addition to their rounding
+EVEN = 1e-4  # of a spacing, that coordinates may be off, beside their rounding
 LONGITUDES = ("longitude", "grid_longitude")
 LATITUDES = ("latitude", "grid_latitude")
 # Of axes, in lower case: names of CF and usual names.
@@ -276,7 +276,7 @@ class _Grid:
         return found
 
     def _set_radius(self, axes, fields):
-        """Sets the radius of the earth from the file's grid mapping."""
+        """Of the earth, as the file's mapping has it."""
         for name in fields:
             mapping = self._data.variables.get(str(self._data[name].attrs.get("grid_mapping", "")).split(":")[0])
             for key in ("earth_radius", "semi_major_axis"):
