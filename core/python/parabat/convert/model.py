@@ -21,6 +21,7 @@ import typing
 import numpy as np
 
 from .._memory import free_memory as memory
+from .text_tables import listed
 
 TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
 MAX_COMPONENTS = 9
@@ -416,12 +417,6 @@ def find_positions(shapes, chosen=None):
 def part_of(count, i, n):
     """Returns first and last + 1 of the i-th of n parts of `count`."""
     return count * i // n, count * (i + 1) // n
-
-
-def listed(names, maximum=12):
-    names = [str(name) for name in names]
-    rest = f" and {len(names) - maximum} others" if len(names) > maximum else ""
-    return (", ".join(f"'{name}'" for name in names[:maximum]) or "nothing") + rest
 
 
 def plain(array):

@@ -10,27 +10,22 @@ import csv
 import dataclasses
 import functools
 import os
-import re
 
 import numpy as np
 
 from .. import text_tables
 from .._output import BadRow, parse_columns
 from ..model import AXES, Collector, ConvertError, Divided, Format, Step, find_positions
+from ..step_columns import KeyColumns, find_keys
 from ..streams import Stream
-from ..table_times import GroupedSteps, KeyColumns, find_keys
-from ..text_tables import STEP_NAME, TIME_NAME, split_unit
-
-SINCE_1970 = "seconds since 1970-01-01"
-
-_MAY_HAVE_STEPS = re.compile(rb"time|step|frame|(?<![A-Za-z0-9_])t(?![A-Za-z0-9_])", re.IGNORECASE)
-
+from ..table_times import GroupedSteps
+from ..text_tables import SINCE_1970, split_unit
 
 def steps(path, options):
     with Stream(path) as stream:
         if stream.is_compressed:
             raise ConvertError("is compressed, but tables are read in parts: decompress it first")
-        may_have_steps = options.time_column is not None or _MAY_HAVE_STEPS.search(stream.peek(1 << 16))
+        may_have_steps = options.time_column is not None or text_tables.MAY_HAVE_STEPS.search(stream.peek(1 << 16))
     remarks, dates = [], False
     if may_have_steps and options.time_column != "none":
         try:
@@ -64,7 +59,7 @@ class _Table:
         with _explained():
             self.layout = text_tables.look(path, options.delimiter, options.decimal, options.columns)
         if dates:
-            self._find_dates()
+            self.layout.find_dates(options.time_column)
         self.texts = {self.layout.names[i]: value for i, value in self.layout.texts.items()}
         self.columns, self._unit = self._choose_positions()
         self._chosen = dataclasses.replace(options, columns=self.columns)
@@ -72,20 +67,6 @@ class _Table:
         for name, value in self.texts.items():
             if name in (self.columns or ()):
                 raise ConvertError(f"the column '{name}' is not numeric: '{value[:60]}'")
-
-    def _find_dates(self):
-        names, given = self.layout.names, self.options.time_column
-        bare = [split_unit(name)[0].strip() for name in names]
-        if given is None and any(TIME_NAME.match(name) for i, name in enumerate(bare) if i not in self.layout.texts):
-            return  # has times that are numbers
-        for i, value in list(self.layout.texts.items()):
-            is_time = TIME_NAME.match(bare[i]) if given is None else names[i] == given and not STEP_NAME.match(bare[i])
-            if is_time and text_tables.seconds_of(value) is not None:
-                del self.layout.texts[i]
-                self.layout.dates.add(i)
-
-    def has_dates(self, name):
-        return any(self.layout.names[i] == name for i in self.layout.dates)
 
     def _choose_positions(self):
         """Returns the names of the columns with positions, or None to find them by name alone, and their unit."""
@@ -119,7 +100,7 @@ class _Table:
         for name, array in columns.items():
             collector.add(name, array)
         units = {"positions": self._unit} if self._unit else {}
-        units.update({name: SINCE_1970 for name in columns if self.has_dates(name)})
+        units.update({name: SINCE_1970 for name in columns if self.layout.has_dates(name)})
         self._check_positions(columns)
         return collector.particles(None, {"units": units} if units else None)
 
@@ -175,10 +156,10 @@ class _Grouped:
         count = max(1, (end - first) // text_tables.CHUNK)
         self._ends = [first + max(0, end - first) * i // count for i in range(count + 1)]
         self._names = KeyColumns.find(table.layout.names, table.texts, table.options)
-        if self._names.time and table.has_dates(self._names.time):
+        if self._names.time and table.layout.has_dates(self._names.time):
             self._names = dataclasses.replace(self._names, without="leaves such a column out")
         self.keys = find_keys(self._names, self._walk)
-        if self._names.time in self.keys.columns and table.has_dates(self._names.time):
+        if self._names.time in self.keys.columns and table.layout.has_dates(self._names.time):
             self.keys.unit = SINCE_1970
         if self.keys.groups:
             requested = self._requested(self._names)
