@@ -118,6 +118,9 @@ class Options:
     slab: tuple = (0, 1)                       # (i, n): only the i-th of n slabs of about equal size is needed
     threads: int = 0
     at: typing.Callable = nobody            # told how much of a step is read, from 0 to 1
+    room: typing.Optional[typing.Callable] = None  # returns the bytes of memory that are left for particles
+    scratch: typing.Any = None                 # rows_by_step.Scratch, or None
+    known: dict = dataclasses.field(default_factory=dict)  # what formats found out about inputs, for the next look at them
 
     def wants(self, name):
         return self.arrays is None or name in self.arrays
@@ -166,14 +169,16 @@ class Divided:
     size: about how many bytes its arrays have. read(i, n): Particles of the i-th of n parts of about
     equal size; called with ascending i, and again from the first on. varies: whether types, texts,
     or which attributes there are can be others in each part; then parts are read, settle() is told
-    facts() of each, and Particles are what conform() makes of a part.
+    facts() of each, and Particles are what conform() makes of a part. prepare(memory_bytes): called before the first read()
+    if memory has no room for the whole step; returns whether the step's `divided` now returns something smaller.
     """
 
-    def __init__(self, size, read, species="", varies=False):
+    def __init__(self, size, read, species="", varies=False, prepare=lambda memory_bytes: False):
         self.size = size
         self.read = read
         self.species = species
         self.varies = varies
+        self.prepare = prepare
         self._types = self._texts = None
         self._remarks = []
 

@@ -20,7 +20,7 @@ import time
 import traceback
 
 from .._arguments import by_numbers
-from . import order, registry
+from . import order, registry, step_order
 from ._output import INDEXES, has_attribute, remove, remove_temporary, write_particles, write_parts
 from .model import ConvertError, Divided, Interrupted, listed, memory, resident
 
@@ -75,7 +75,8 @@ def ordered(inputs, options, apart=False):
     if not apart or len(inputs) < 2:
         return order.sort_inputs(inputs, options)
     try:
-        places = in_a_child(lambda emit: [inputs.index(one) for one in order.sort_inputs(inputs, options)])
+        places, known = in_a_child(lambda emit: ([inputs.index(one) for one in order.sort_inputs(inputs, options)], options.known))
+        options.known.update(known)
     except Interrupted:
         raise
     except ConvertError:  # a library crashed, as it will in the conversion, which reports the file
@@ -285,7 +286,10 @@ def _of_step(job, one, step):
     if divided is None and job.memory_bytes:
         raise ConvertError(f"argument --memory: the format {one.row.name} reads whole steps, regardless of their memory")
     if divided is not None and TIMES * sum(each.size for each in divided) > job.room():
-        return divided, True
+        if any([each.prepare(job.room()) for each in divided]):  # pylint: disable=use-a-generator
+            divided = _of_species(step.divided(), job.options, step)
+        if TIMES * sum(each.size for each in divided) > job.room():
+            return divided, True
     return _of_species(step.read(), job.options, step), False
 
 
@@ -544,14 +548,14 @@ class Outcome:
                 if not self._is_one:
                     order.remove_list(name)
                 continue
-            key, note = order.choose_axis(steps)
+            key, note = step_order.choose_axis(steps)
             if note:
                 self.show({"remark": note, "key": note})
             if self._on_repeat == "fail":
                 order.refuse_repeats(steps)
-            kept, dropped = order.resolve_repeats(steps, key, self._on_repeat)
+            kept, dropped = step_order.resolve_repeats(steps, key, self._on_repeat)
             if dropped:
-                note = order.describe_repeats(dropped, key, self._on_repeat)
+                note = step_order.describe_repeats(dropped, key, self._on_repeat, "--on-repeat")
                 self.show({"remark": note, "key": note})
             for news in dropped:
                 remove(news["done"])

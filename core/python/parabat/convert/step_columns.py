@@ -39,6 +39,10 @@ class KeyColumns:
     def __bool__(self):
         return self.time is not None or self.step is not None
 
+    def of_dates(self):
+        """Returns the same for a column with dates, which is no attribute in any case."""
+        return dataclasses.replace(self, without="leaves such a column out")
+
     @staticmethod
     def find(names, texts, options):
         """names: of the columns; texts: those of them without numbers."""
@@ -115,12 +119,12 @@ class Index:
             entry = self._pairs.setdefault(key, [0, piece, piece])
             entry[0] += rows
             entry[2] = piece
-        return not self.is_full
+        return self.has_space
 
     @property
-    def is_full(self):
-        """Whether there are more pairs than an index keeps."""
-        return len(self._pairs) > MAX_STEPS
+    def has_space(self):
+        """Whether there are no more pairs than an index keeps."""
+        return len(self._pairs) <= MAX_STEPS
 
     def facts(self):
         """What merge() needs from other processes; JSON can hold it."""
@@ -217,14 +221,22 @@ def _doubt(name, groups):
 
 def find_keys(names, walk):
     """Returns the Keys of a table. walk(names): yields the times and the steps of the rows of each piece, arrays or None."""
+    def make_index(each):
+        index = Index(each)
+        return index if all(index.add(piece, *values) for piece, values in enumerate(walk(each))) else None
+    return choose_keys(names, make_index)
+
+
+def choose_keys(names, make_index):
+    """Returns the Keys of a table. make_index(names): returns an Index of all rows, or None if it has no space for them."""
     if not names:
         return Keys([])
     several = names.time is not None and names.step is not None
     single = [dataclasses.replace(names, step=None), dataclasses.replace(names, time=None)]
     single = [each for each in single if not names.chosen or names.chosen in (each.time, each.step)]
     for each in [names, *(single if several else [])]:
-        index = Index(each)
-        if all(index.add(piece, *values) for piece, values in enumerate(walk(each))):
+        index = make_index(each)
+        if index is not None:
             return index.settle()
     if names.chosen:
         raise ConvertError(f"argument --time-column: the column '{names.chosen}' has more than {MAX_STEPS} different values")

@@ -430,12 +430,18 @@ class Share:
                 self._take(chunk, place)
                 on_progress((place - ends[0]) / (ends[1] - ends[0]))
 
-    def columns(self, types):
-        """Arrays by name, of the types of agree()."""
+    @property
+    def nbytes(self):
+        return sum(chunk.nbytes for chunks in self._chunks.values() for chunk in chunks)
+
+    def columns(self, types, names=None):
+        """Arrays by name, of the types of agree(). names: only these, which can be asked for again."""
         arrays = {}
         for i in self._read + self._dates:
             name = self._layout.names[i]
-            chunks = self._chunks.pop(i)
+            if names is not None and name not in names:
+                continue
+            chunks = self._chunks.pop(i) if names is None else self._chunks[i]
             arrays[name] = np.empty(self.rows, types[name])
             place = 0
             for chunk in chunks:
