@@ -3,10 +3,13 @@
 
 import contextlib
 import json
+import math
 import os
 import re
 
 from .._arguments import by_numbers
+from .._list_lock import ListLock
+from ..errors import BatError
 from . import cf
 from ._output import remove
 from .model import ConvertError
@@ -84,36 +87,112 @@ def refuse_repeats(steps):
                                "keep-first or keep-last chooses one of them")
 
 
+def list_name(output, species):
+    """Returns the name of the list of a species, or of the only one, "", of a conversion to output."""
+    return output[:-len(".bat")] + (f"_{species}" if species else "") + ".bat.series"
+
+
+class Lists:
+    """The lists of a conversion, each of which no other process changes from claim() to release()."""
+
+    def __init__(self, output):
+        self._output = output
+        self._locks = {}
+
+    def claim(self, species):
+        """Raises if another process adds steps to the list of a species, or the file is not a list."""
+        name = list_name(self._output, species)
+        if name not in self._locks:
+            try:
+                self._locks[name] = ListLock(name)
+            except BatError as error:
+                raise ConvertError(str(error)) from None
+            _read_entries(name)
+
+    def release(self):
+        while self._locks:
+            self._locks.popitem()[1].close()
+
+
 def write_list(name, steps, key):
-    """Writes the list `name` of steps, and removes datasets of the list that it replaces which are not in it."""
-    former = _listed_files(name)
-    text = json.dumps({"file-series-version": "1.0", "files": [
-        {"name": os.path.basename(step["done"]), "time": step[key]} for step in steps]}, indent=1)
-    with open(name + ".tmp", "w", encoding="utf-8") as file:
+    """Writes the list `name` of steps, and removes datasets that an earlier conversion wrote and which are not in it.
+    Returns how many entries of others it keeps: those of a simulation, which have step numbers, and of files with other
+    names."""
+    written = {os.path.basename(step["done"]): step for step in steps}
+    former, kept = _split_entries(name)
+    kept = [entry for entry in kept if entry["name"] not in written]
+    own = [({"name": file, "time": step[key]}, step["step"]) for file, step in written.items()]
+    _replace_list(name, _merge(kept, own))
+    for entry in former:
+        if entry["name"] not in written:
+            remove(os.path.join(os.path.dirname(name), entry["name"]))
+    return len(kept)
+
+
+def _merge(kept, own):
+    """Returns the entries of a list. kept: those of others; own: pairs of an entry and its step number, or None, in order.
+    As in the library's lists, step numbers order them if all have one, otherwise times, and times ascend."""
+    pairs = [*((entry, entry.get("step")) for entry in kept), *own]
+    if not kept:
+        return [entry for entry, _ in pairs]
+    if any(step is None for _, step in pairs):
+        pairs.sort(key=lambda pair: pair[0]["time"])
+    else:
+        pairs.sort(key=lambda pair: pair[1])
+    entries = []
+    for entry, _ in pairs:
+        if entries and entry["time"] <= entries[-1]["time"]:
+            entry = {**entry, "time": math.nextafter(entries[-1]["time"], math.inf)}
+        entries.append(entry)
+    return entries
+
+
+def _replace_list(name, entries):
+    text = json.dumps({"file-series-version": "1.0", "files": entries}, indent=1)
+    target = os.path.realpath(name)
+    with open(target + ".tmp", "w", encoding="utf-8") as file:
         file.write(text + "\n")
-    os.replace(name + ".tmp", name)
-    current = {os.path.basename(step["done"]) for step in steps}
-    for file in former:
-        if os.path.basename(file) not in current:
-            remove(file)
+    os.replace(target + ".tmp", target)
 
 
 def remove_list(name):
-    """Removes a list and its datasets, if it exists."""
-    files = _listed_files(name)
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(name)
-        for file in files:
-            remove(file)
+    """Removes a list and its datasets, if it exists, apart from entries of others."""
+    former, kept = _split_entries(name)
+    if kept:
+        _replace_list(name, kept)
+    else:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+    for entry in former:
+        remove(os.path.join(os.path.dirname(name), entry["name"]))
 
 
-def _listed_files(name):
-    """Returns the datasets in a list that an earlier conversion to the same name wrote: NAME_0000.bat and so on."""
+def _split_entries(name):
+    """Returns (entries of a list that an earlier conversion to the same name wrote: NAME_0000.bat and so on, without step
+    numbers; those of others, whose files exist)."""
     stem = os.path.basename(name)[:-len(".bat.series")]
     own = re.compile(re.escape(stem) + r"_\d{4,}\.bat\Z")
+    former, kept = [], []
+    for entry in _read_entries(name):
+        if own.match(entry["name"]) and "step" not in entry:
+            former.append(entry)
+        elif os.path.exists(os.path.join(os.path.dirname(name), entry["name"])):
+            kept.append(entry)
+    return former, kept
+
+
+def _read_entries(name):
+    """Returns the entries of a list, none if it does not exist."""
     try:
         with open(name, encoding="utf-8") as file:
-            names = [entry["name"] for entry in json.load(file)["files"]]
-    except (OSError, ValueError, KeyError, TypeError):
+            entries = json.load(file)["files"]
+        for entry in entries:
+            if not isinstance(entry["name"], str) or not is_finite(entry["time"]) or not isinstance(entry.get("step", 0), int):
+                raise ValueError
+        return entries
+    except FileNotFoundError:
         return []
-    return [os.path.join(os.path.dirname(name), each) for each in names if isinstance(each, str) and own.match(each)]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise ConvertError(f"{name}: is not a series list; it was not replaced, move it away") from None
+    except OSError as error:
+        raise ConvertError(f"{name}: cannot be read: {error.strerror}") from None

@@ -63,19 +63,23 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
         raise Interrupted(running.INTERRUPTED) from None
     job.options.room = job.room
     job.options.scratch = scratch = Scratch(output, token, job.is_one())
+    lists = order.Lists(output) if not grids and not job.is_one() and leads() else None
     try:
-        return _run(job, output, comm, jobs, apart, on_repeat, show)
+        _collective(comm, lambda: lists and lists.claim(""))
+        return _run(job, output, comm, jobs, apart, on_repeat, show, lists)
     finally:
+        if lists:
+            lists.release()
         if leads():
             scratch.remove()
 
 
-def _run(job, output, comm, jobs, apart, on_repeat, show):
+def _run(job, output, comm, jobs, apart, on_repeat, show, lists):
     """convert() of a Job."""
     grids = not output.endswith(".bat")
     if on_repeat == "fail" and not grids:
         _collective(comm, lambda: job.check_repeats(apart))
-    outcome = (GridOutcome if grids else Outcome)(show or (lambda news: None), on_repeat, job.is_one())
+    outcome = (GridOutcome if grids else Outcome)(show or (lambda news: None), on_repeat, job.is_one(), lists)
     if comm:
         running.run_ranks(job, outcome, comm)
     elif jobs > 1 or apart:

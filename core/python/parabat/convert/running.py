@@ -259,7 +259,7 @@ def _work(job, steps, local, emit):
             output = job.name(index, each.species, is_series and not step.is_fixed)
             if os.path.realpath(output) in inputs:
                 raise ConvertError(f"{output}: is an input and cannot be overwritten; choose another name")
-            emit({"begin": output, "input": one.path, "index": index})
+            emit({"begin": output, "input": one.path, "index": index, "species": each.species})
 
             def check(place=place):
                 local(place)
@@ -468,12 +468,13 @@ def _mib(size):
 class Outcome:
     """The result of a conversion: the outputs that exist, and why it failed."""
 
-    def __init__(self, show, on_repeat="keep-last", is_one=False):
+    def __init__(self, show, on_repeat="keep-last", is_one=False, lists=None):
         """on_repeat: one of order.ON_REPEAT. is_one: a single step was selected, which leaves a series of the same name
-        as it is."""
+        as it is. lists: order.Lists of the series that may be written, or None."""
         self._show = show
         self._on_repeat = on_repeat
         self._is_one = is_one
+        self._lists = lists
         self._keys = set()
         self._texts = {}  # (species, attribute) -> texts by code in the first step
         self.begun = {}  # output -> input
@@ -500,6 +501,8 @@ class Outcome:
                            "key": f"codes {name}"})
 
     def show(self, news):
+        if "begin" in news and self._lists:
+            self._lists.claim(news.get("species"))
         if "remark" in news:
             if news["key"] not in self._keys:
                 self._keys.add(news["key"])
@@ -542,7 +545,7 @@ class Outcome:
         """Writes the list of each series, without steps that repeat others, and removes what these lists replace."""
         for species in sorted({news["species"] for news in self.done}):
             steps = sorted((news for news in self.done if news["species"] == species), key=lambda news: news["index"])
-            name = output[:-len(".bat")] + (f"_{species}" if species else "") + ".bat.series"
+            name = order.list_name(output, species)
             steps = [news for news in steps if news["series"]]
             if not steps:
                 if not self._is_one:
@@ -560,7 +563,9 @@ class Outcome:
             for news in dropped:
                 remove(news["done"])
                 self.done.remove(news)
-            order.write_list(name, kept, key)
+            others = order.write_list(name, kept, key)
+            if others:
+                self.show({"remark": f"{name}: keeps {others} entries that were not written by a conversion", "key": f"others {name}"})
 
 
 @contextlib.contextmanager
@@ -881,7 +886,7 @@ def _work_collectively(job, comm, emit):
             if os.path.realpath(output) in {os.path.realpath(each.path) for each in job.inputs}:
                 raise ConvertError(f"{output}: is an input and cannot be overwritten; choose another name")
             remarks.emit(one, part)
-            emit({"begin": output, "input": one.path, "index": index})
+            emit({"begin": output, "input": one.path, "index": index, "species": each.species})
             report = write_particles(output, part, step, {
                 "progress": shares(emit, f"writing {output}") if leads else None, **job.settings}, comm)
             if leads:
