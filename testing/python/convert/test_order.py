@@ -2,6 +2,7 @@
 """The order of a time series, whatever the order of its inputs; steps that repeat, go back or have no time; and files of
 an earlier, longer conversion; lists that several processes write."""
 
+import glob
 import json
 import os
 import shutil
@@ -211,6 +212,16 @@ lock.close()
 lock.close()
 parabat.flow.write_series("f.bricks.series", levels, replace=True)
 assert not os.path.exists(".f.bricks.series.lock")
+lock = ListLock("r.bat.series")  # of repack, too
+try:
+    parabat.repack("w.bat.series", "r.bat.series", flush=False)
+except parabat.BatError as error:
+    assert "r.bat.series: another process is adding steps to this list" in str(error), error
+else:
+    raise AssertionError("repack wrote a locked list")
+lock.close()
+assert not glob.glob("r_*")
+parabat.repack("w.bat.series", "r.bat.series", flush=False)
 os.mkdir("linked")
 os.symlink("linked", "way")
 os.symlink("linked/a.bat.series", "b.bat.series")

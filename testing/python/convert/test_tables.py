@@ -390,6 +390,21 @@ _, status = os.wait()
 assert os.waitstatus_to_exitcode(status) == 130, status
 assert not glob.glob("ended*"), glob.glob("ended*")
 
+# Each row is parsed once, and once more for the order of several inputs.
+passes = []
+share = text_tables.Share.__init__
+text_tables.Share.__init__ = lambda *words, **options: (passes.append(words[1]), share(*words, **options))[1]
+text_tables.CHUNK = 1 << 20
+spread_rows = "time,id,x,y,v,z\n" + "".join(spread)
+for order in (spread_rows, "time,id,x,y,v,z\n" + "".join(sorted(spread))):
+    passes.clear()
+    convert([put("spread.csv", order)], "spread.bat")
+    assert len(passes) == 1 and content_of("spread") == content_of("memory"), passes
+convert([put("later.csv", "time,x,y,z\n8,0,0,0\n8,1,0,0\n9,0,0,0\n"), put("first.csv", "time,x,y,z\n1,0,0,0\n1,1,0,0\n")], "two.bat")
+assert listed("two.bat.series") == [("two_0000.bat", 1), ("two_0001.bat", 8), ("two_0002.bat", 9)]
+assert sorted(passes[1:]) == ["first.csv", "first.csv", "later.csv", "later.csv"], passes
+text_tables.Share.__init__ = share
+
 text_tables.CHUNK = 200_000
 refused(put("cut.csv", "time,x,y,z\n1,2,3,4\n1,2,3,4\n1,2"), "bad.bat", says=["line 4 has 2 fields instead of 4"])
 

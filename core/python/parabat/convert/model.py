@@ -118,7 +118,7 @@ class Options:
     slab: tuple = (0, 1)                       # (i, n): only the i-th of n slabs of about equal size is needed
     threads: int = 0
     at: typing.Callable = nobody            # told how much of a step is read, from 0 to 1
-    room: typing.Optional[typing.Callable] = None  # returns the bytes of memory that are left for particles
+    room: typing.Optional[typing.Callable] = None  # returns how many bytes of memory particles may take
     scratch: typing.Any = None                 # rows_by_step.Scratch, or None
     known: dict = dataclasses.field(default_factory=dict)  # what formats found out about inputs, for the next look at them
 
@@ -170,7 +170,7 @@ class Divided:
     equal size; called with ascending i, and again from the first on. varies: whether types, texts,
     or which attributes there are can be others in each part; then parts are read, settle() is told
     facts() of each, and Particles are what conform() makes of a part. prepare(memory_bytes): called before the first read()
-    if memory has no room for the whole step; returns whether the step's `divided` now returns something smaller.
+    if the whole step does not fit in memory; returns whether the step's `divided` now returns something smaller.
     """
 
     def __init__(self, size, read, species="", varies=False, prepare=lambda memory_bytes: False):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of a table on disk, in the order of their steps, for tables that memory has no room for.
+"""Rows of a table on disk, in the order of their steps, for tables that do not fit in memory.
 
 A table whose rows are sorted by particle has some rows of each step everywhere. One pass over it collects rows until a
 buffer is full, sorts them by step, and appends them to a file as a run. A step is then one segment of each run:
@@ -24,7 +24,7 @@ import time
 import numpy as np
 
 MIN_RUN, MAX_RUN = 8 << 20, 256 << 20  # bytes of rows in memory
-RUN_SHARE = 6                          # a run is such a share of the memory: its rows are there up to three times
+RUN_SHARE = 6                          # of the memory, since a run is in memory up to three times while it is sorted
 _WAIT = 0.05                           # seconds
 
 

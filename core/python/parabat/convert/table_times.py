@@ -6,8 +6,8 @@
     yield from GroupedSteps(source, keys).steps()   # which read the rows of a step
 
 Rows of one time need not be adjacent: the index knows the first and the last piece with rows of a step, and only these
-pieces are read for it. They stay in memory for the next steps, which usually need the same ones. If memory has no room for
-them, and most steps have rows everywhere, rows_by_step.py sorts the rows on disk.
+pieces are read for it. They stay in memory for the next steps, which usually need the same ones. If they do not fit in memory
+and most steps have rows everywhere, rows_by_step.py sorts the rows on disk.
 """
 
 import itertools
@@ -86,13 +86,13 @@ class GroupedSteps:
         self._window = None
         found = scratch.rows_of(self._source.path, lambda name: self._write_rows(name, pieces, memory_bytes))
         if isinstance(found, str):
-            self._add_remark(f"the rows of a step are all over the table, and memory has no room for it; the table is read once for each step, "
+            self._add_remark(f"the rows of each step are spread over the table, which does not fit in memory; the table is read once for each step, "
                              f"since sorting its rows on disk failed: {found}")
             self._source.options.scratch = None
             return False
         self._sorted = found
         size = sum(group.count for group in groups) * found.row_bytes
-        self._add_remark("the rows of a step are all over the table, and memory has no room for it; a temporary folder next to the output has "
+        self._add_remark("the rows of each step are spread over the table, which does not fit in memory; a temporary folder next to the output has "
                          f"the rows sorted by step, {size / 2 ** 20:.0f} MiB")
         return True
 
