@@ -181,6 +181,8 @@ class RowsByStep:
     def read(self, step, first, end):
         """Returns the columns of some rows of a step."""
         columns = {name: np.empty((end - first, *self._dtype[name].shape), self._dtype[name].base) for name in self._dtype.names}
+        if not columns:
+            return columns
         at = 0  # the first row of a segment, among those of the step
         for row, count in self._find_segments(step):
             begin, stop = max(first, at), min(end, at + count)
