@@ -2,7 +2,8 @@
 """Records with a column of times, or of step numbers, that become several steps: see table_times.py."""
 
 from .model import Collector, ConvertError, check_memory, part_of, stack
-from .table_times import GroupedSteps, KeyColumns, find_keys
+from .step_columns import KeyColumns, find_keys
+from .table_times import GroupedSteps
 
 PIECE = 1 << 18  # rows
 

@@ -21,6 +21,7 @@ import typing
 import numpy as np
 
 from .._memory import free_memory as memory
+from .text_tables import listed
 
 TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
 MAX_COMPONENTS = 9
@@ -117,6 +118,9 @@ class Options:
     slab: tuple = (0, 1)                       # (i, n): only the i-th of n slabs of about equal size is needed
     threads: int = 0
     at: typing.Callable = nobody            # told how much of a step is read, from 0 to 1
+    room: typing.Optional[typing.Callable] = None  # returns how many bytes of memory particles may take
+    scratch: typing.Any = None                 # rows_by_step.Scratch, or None
+    known: dict = dataclasses.field(default_factory=dict)  # what formats found out about inputs, for the next look at them
 
     def wants(self, name):
         return self.arrays is None or name in self.arrays
@@ -165,14 +169,16 @@ class Divided:
     size: about how many bytes its arrays have. read(i, n): Particles of the i-th of n parts of about
     equal size; called with ascending i, and again from the first on. varies: whether types, texts,
     or which attributes there are can be others in each part; then parts are read, settle() is told
-    facts() of each, and Particles are what conform() makes of a part.
+    facts() of each, and Particles are what conform() makes of a part. prepare(memory_bytes): called before the first read()
+    if the whole step does not fit in memory; returns whether the step's `divided` now returns something smaller.
     """
 
-    def __init__(self, size, read, species="", varies=False):
+    def __init__(self, size, read, species="", varies=False, prepare=lambda memory_bytes: False):
         self.size = size
         self.read = read
         self.species = species
         self.varies = varies
+        self.prepare = prepare
         self._types = self._texts = None
         self._remarks = []
 
@@ -416,12 +422,6 @@ def find_positions(shapes, chosen=None):
 def part_of(count, i, n):
     """Returns first and last + 1 of the i-th of n parts of `count`."""
     return count * i // n, count * (i + 1) // n
-
-
-def listed(names, maximum=12):
-    names = [str(name) for name in names]
-    rest = f" and {len(names) - maximum} others" if len(names) > maximum else ""
-    return (", ".join(f"'{name}'" for name in names[:maximum]) or "nothing") + rest
 
 
 def plain(array):

@@ -2,12 +2,14 @@
 """The conversion as one function."""
 
 import os
+import secrets
 import sys
 
 from .._text import printable
 from . import order, running
 from .grid_job import BricksJob, GridJob, GridOutcome
 from .model import ConvertError, Interrupted, Options, listed
+from .rows_by_step import Scratch
 from .running import Job, Outcome
 
 
@@ -52,14 +54,32 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
     if grids and jobs > 1:
         raise ConvertError(f"{output}: grids are converted by one process, which uses all processors, or by ranks (mpirun); remove --jobs")
     apart = apart and not comm
+    token = secrets.token_hex(4)
+    token = comm.bcast(token) if comm else token
     try:
         job = _collective(comm, lambda: _prepare(inputs, output, format, steps, settings, options,
                                                comm.size if comm else jobs, apart, memory_bytes, kind, comm))
     except KeyboardInterrupt:
         raise Interrupted(running.INTERRUPTED) from None
+    job.options.room = job.room
+    job.options.scratch = scratch = Scratch(output, token, job.is_one())
+    lists = order.Lists(output) if not grids and not job.is_one() and leads() else None
+    try:
+        _collective(comm, lambda: lists and lists.claim(""))
+        return _run(job, output, comm, jobs, apart, on_repeat, show, lists)
+    finally:
+        if lists:
+            lists.release()
+        if leads():
+            scratch.remove()
+
+
+def _run(job, output, comm, jobs, apart, on_repeat, show, lists):
+    """convert() of a Job."""
+    grids = not output.endswith(".bat")
     if on_repeat == "fail" and not grids:
         _collective(comm, lambda: job.check_repeats(apart))
-    outcome = (GridOutcome if grids else Outcome)(show or (lambda news: None), on_repeat, job.is_one())
+    outcome = (GridOutcome if grids else Outcome)(show or (lambda news: None), on_repeat, job.is_one(), lists)
     if comm:
         running.run_ranks(job, outcome, comm)
     elif jobs > 1 or apart:

@@ -20,7 +20,7 @@ import time
 import traceback
 
 from .._arguments import by_numbers
-from . import order, registry
+from . import order, registry, step_order
 from ._output import INDEXES, has_attribute, remove, remove_temporary, write_particles, write_parts
 from .model import ConvertError, Divided, Interrupted, listed, memory, resident
 
@@ -75,7 +75,8 @@ def ordered(inputs, options, apart=False):
     if not apart or len(inputs) < 2:
         return order.sort_inputs(inputs, options)
     try:
-        places = in_a_child(lambda emit: [inputs.index(one) for one in order.sort_inputs(inputs, options)])
+        places, known = in_a_child(lambda emit: ([inputs.index(one) for one in order.sort_inputs(inputs, options)], options.known))
+        options.known.update(known)
     except Interrupted:
         raise
     except ConvertError:  # a library crashed, as it will in the conversion, which reports the file
@@ -258,7 +259,7 @@ def _work(job, steps, local, emit):
             output = job.name(index, each.species, is_series and not step.is_fixed)
             if os.path.realpath(output) in inputs:
                 raise ConvertError(f"{output}: is an input and cannot be overwritten; choose another name")
-            emit({"begin": output, "input": one.path, "index": index})
+            emit({"begin": output, "input": one.path, "index": index, "species": each.species})
 
             def check(place=place):
                 local(place)
@@ -285,7 +286,10 @@ def _of_step(job, one, step):
     if divided is None and job.memory_bytes:
         raise ConvertError(f"argument --memory: the format {one.row.name} reads whole steps, regardless of their memory")
     if divided is not None and TIMES * sum(each.size for each in divided) > job.room():
-        return divided, True
+        if any([each.prepare(job.room()) for each in divided]):  # pylint: disable=use-a-generator
+            divided = _of_species(step.divided(), job.options, step)
+        if TIMES * sum(each.size for each in divided) > job.room():
+            return divided, True
     return _of_species(step.read(), job.options, step), False
 
 
@@ -464,12 +468,13 @@ def _mib(size):
 class Outcome:
     """The result of a conversion: the outputs that exist, and why it failed."""
 
-    def __init__(self, show, on_repeat="keep-last", is_one=False):
+    def __init__(self, show, on_repeat="keep-last", is_one=False, lists=None):
         """on_repeat: one of order.ON_REPEAT. is_one: a single step was selected, which leaves a series of the same name
-        as it is."""
+        as it is. lists: order.Lists of the series that may be written, or None."""
         self._show = show
         self._on_repeat = on_repeat
         self._is_one = is_one
+        self._lists = lists
         self._keys = set()
         self._texts = {}  # (species, attribute) -> texts by code in the first step
         self.begun = {}  # output -> input
@@ -496,6 +501,8 @@ class Outcome:
                            "key": f"codes {name}"})
 
     def show(self, news):
+        if "begin" in news and self._lists:
+            self._lists.claim(news.get("species"))
         if "remark" in news:
             if news["key"] not in self._keys:
                 self._keys.add(news["key"])
@@ -538,25 +545,27 @@ class Outcome:
         """Writes the list of each series, without steps that repeat others, and removes what these lists replace."""
         for species in sorted({news["species"] for news in self.done}):
             steps = sorted((news for news in self.done if news["species"] == species), key=lambda news: news["index"])
-            name = output[:-len(".bat")] + (f"_{species}" if species else "") + ".bat.series"
+            name = order.list_name(output, species)
             steps = [news for news in steps if news["series"]]
             if not steps:
                 if not self._is_one:
                     order.remove_list(name)
                 continue
-            key, note = order.choose_axis(steps)
+            key, note = step_order.choose_axis(steps)
             if note:
                 self.show({"remark": note, "key": note})
             if self._on_repeat == "fail":
                 order.refuse_repeats(steps)
-            kept, dropped = order.resolve_repeats(steps, key, self._on_repeat)
+            kept, dropped = step_order.resolve_repeats(steps, key, self._on_repeat)
             if dropped:
-                note = order.describe_repeats(dropped, key, self._on_repeat)
+                note = step_order.describe_repeats(dropped, key, self._on_repeat, "--on-repeat")
                 self.show({"remark": note, "key": note})
             for news in dropped:
                 remove(news["done"])
                 self.done.remove(news)
-            order.write_list(name, kept, key)
+            others = order.write_list(name, kept, key)
+            if others:
+                self.show({"remark": f"{name}: keeps {others} entries that were not written by a conversion", "key": f"others {name}"})
 
 
 @contextlib.contextmanager
@@ -877,7 +886,7 @@ def _work_collectively(job, comm, emit):
             if os.path.realpath(output) in {os.path.realpath(each.path) for each in job.inputs}:
                 raise ConvertError(f"{output}: is an input and cannot be overwritten; choose another name")
             remarks.emit(one, part)
-            emit({"begin": output, "input": one.path, "index": index})
+            emit({"begin": output, "input": one.path, "index": index, "species": each.species})
             report = write_particles(output, part, step, {
                 "progress": shares(emit, f"writing {output}") if leads else None, **job.settings}, comm)
             if leads:

@@ -24,6 +24,11 @@ import numpy as np
 TIME_NAME = re.compile(r"(time|TIME|Time|t)\Z")
 STEP_NAME = re.compile(r"(time[ _-]?step|step|frame)\Z", re.IGNORECASE)
 
+# Found in the first lines of every file that has such a column.
+MAY_HAVE_STEPS = re.compile(rb"time|step|frame|(?<![A-Za-z0-9_])t(?![A-Za-z0-9_])", re.IGNORECASE)
+
+SINCE_1970 = "seconds since 1970-01-01"  # the unit of dates
+
 _UNIT = re.compile(r"(.*\S)\s*[(\[]\s*([^()\[\]]*[^\s()\[\]\d][^()\[\]]*?)\s*[)\]]\Z")
 
 CHUNK = 8 << 20
@@ -90,9 +95,11 @@ def split_unit(name):
     return (found[1], found[2]) if found else (name, "")
 
 
-def may_tell_steps(name):
-    """Returns whether a column with this name may have the time or the step number of each row."""
-    return any(kind.match(split_unit(name)[0].strip()) for kind in (TIME_NAME, STEP_NAME))
+def listed(names, maximum=12):
+    """Returns some names in words."""
+    names = [str(name) for name in names]
+    rest = f" and {len(names) - maximum} others" if len(names) > maximum else ""
+    return (", ".join(f"'{name}'" for name in names[:maximum]) or "nothing") + rest
 
 
 class TableError(Exception):
@@ -126,6 +133,21 @@ class Layout:
         self.dates = set()
         self.fractions = set()
         self.remarks = []
+
+    def has_dates(self, name):
+        return any(self.names[i] == name for i in self.dates)
+
+    def find_dates(self, given):
+        """Moves columns with the time of each row from texts to dates. given: the name of the chosen column, or None to find
+        it by name."""
+        bare = [split_unit(name)[0].strip() for name in self.names]
+        if given is None and any(TIME_NAME.match(name) for i, name in enumerate(bare) if i not in self.texts):
+            return  # has times that are numbers
+        for i, value in list(self.texts.items()):
+            is_time = TIME_NAME.match(bare[i]) if given is None else self.names[i] == given and not STEP_NAME.match(bare[i])
+            if is_time and seconds_of(value) is not None:
+                del self.texts[i]
+                self.dates.add(i)
 
     def number(self, value):
         """Returns a number as Python reads it, "" for a missing value, None for any other text."""
@@ -408,12 +430,18 @@ class Share:
                 self._take(chunk, place)
                 on_progress((place - ends[0]) / (ends[1] - ends[0]))
 
-    def columns(self, types):
-        """Arrays by name, of the types of agree()."""
+    @property
+    def nbytes(self):
+        return sum(chunk.nbytes for chunks in self._chunks.values() for chunk in chunks)
+
+    def columns(self, types, names=None):
+        """Arrays by name, of the types of agree(). names: only these, which can be asked for again."""
         arrays = {}
         for i in self._read + self._dates:
             name = self._layout.names[i]
-            chunks = self._chunks.pop(i)
+            if names is not None and name not in names:
+                continue
+            chunks = self._chunks.pop(i) if names is None else self._chunks[i]
             arrays[name] = np.empty(self.rows, types[name])
             place = 0
             for chunk in chunks:

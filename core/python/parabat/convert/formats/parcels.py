@@ -20,7 +20,8 @@ import numpy as np
 from .. import cf, hdf5
 from ..model import AXES, Collector, ConvertError, Format, as_json, check_memory, part_of
 from ..netcdf_classic import MAGICS, Classic
-from ..table_times import GroupedSteps, KeyColumns, find_keys
+from ..step_columns import KeyColumns, find_keys
+from ..table_times import GroupedSteps
 
 PIECE = 1 << 21  # observations that are read at a time
 LONGITUDES = ("lon", "longitude")

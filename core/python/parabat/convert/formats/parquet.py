@@ -10,7 +10,8 @@ import contextlib
 import numpy as np
 
 from ..model import Collector, ConvertError, Divided, Format, Step, check_memory, part_of
-from ..table_times import GroupedSteps, KeyColumns, find_keys
+from ..step_columns import KeyColumns, find_keys
+from ..table_times import GroupedSteps
 
 EXACT = 2 ** 53
 PIECE = 1 << 18  # rows
