@@ -339,7 +339,7 @@ try:
     import blosc
 except ImportError:
     path = genericio("packed", hacc, blocks=True, compress=lambda data, size: bytes(24))
-    refused(path, "bad.bat", says=["'x' is compressed, which requires blosc: pip install blosc"])
+    refused(path, "bad.bat", says=["'x' is compressed, which requires blosc: pip install 'parabat[genericio]'"])
 else:
     path = genericio("packed", hacc, blocks=True, compress=lambda data, size: blosc.compress(data, size))
     converted(path, "packed.bat")
@@ -506,7 +506,7 @@ try:
     import brotli
 except ImportError:
     potree("packed_cloud", "BROTLI")
-    refused("packed_cloud", "bad.bat", says=["its encoding is BROTLI, which requires brotli: pip install brotli"])
+    refused("packed_cloud", "bad.bat", says=["its encoding is BROTLI, which requires brotli: pip install 'parabat[potree]'"])
 else:
     places, rest = potree("packed_cloud", "BROTLI", packed_by_brotli)
     converted("packed_cloud", "potree.bat")

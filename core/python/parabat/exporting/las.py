@@ -28,12 +28,12 @@ def write_las(source, path):
 def write_laz(source, path):
     if re.search(r"\.copc$", source.target[:-4], re.IGNORECASE):
         refuse(f"{source.target}: COPC files cannot be written; choose a name without .copc")
-    needed("lazrs", "export to .laz", "laspy[lazrs]")
+    needed("lazrs", "export to .laz")
     _write(source, path, True)
 
 
 def _write(source, path, is_compressed):
-    laspy = needed("laspy", "export to LAS", "laspy[lazrs]")
+    laspy = needed("laspy", "export to LAS")
     source.has_no_place("LAS", "time", "step", "units", "periodic box")
     source.has_only_codes("LAS")
     point_format = _point_format(source)
