@@ -176,6 +176,20 @@ assert about("general.bat")[0]["lammps"]["box"] == {"origin": [-1, -2, -3], "edg
 spheres = plain + section("Atoms # sphere", ids, types, charges, charges, *places.T) + section("Velocities", ids, *speeds.T, *places.T)
 converted(put("sphere.data", spheres), "sphere.bat")
 same("sphere.bat", places, {**base, "diameter": charges, "density": charges, "v": speeds, "omega": places})
+for style, columns, names in (("rheo", (types, charges), ["status", "rho"]), ("rheo/thermal", (types, charges, charges), ["status", "rho", "esph"]),
+                              ("apip", (), []), ("oxdna", (), [])):
+    converted(put("more.data", plain + section(f"Atoms # {style}", ids, types, *columns, *places.T)), "more.bat")
+    same("more.bat", places, {**base, **dict(zip(names, columns))})
+converted(put("more.data", plain + section("Atoms # amoeba", ids, molecules, types, charges, *places.T)), "more.bat")
+same("more.bat", places, {**base, "mol": molecules, "q": charges})
+# tdpd: any number of concentrations, with and without image flags
+for count in (0, 1, 2, 3, 9, 11):
+    for flags in ((), images.T):
+        species = random.random((n, count))
+        reported = converted(put("tdpd.data", plain + section("Atoms # tdpd", ids, types, *places.T, *species.T, *flags)), "tdpd.bat")
+        assert f"{count} concentrations (cc), {'and' if len(flags) else 'without'} image flags" in reported, reported
+        own = {"cc": species} if 2 <= count <= 9 else {f"cc[{i + 1}]": species[:, i] for i in range(count)}
+        same("tdpd.bat", places, {**base, **own, **(images_of(images) if len(flags) else {})})
 converted(put("none.data", "no atoms\n\n0 atoms\n0 1 xlo xhi\n"), "none.bat")
 with parabat.open("none.bat") as dataset:
     assert len(dataset) == 0 and "id" in dataset.attributes, dataset

@@ -32,7 +32,8 @@ def read_comment(comment):
     cell_unit, remarks = units.pop("cell", None), []
     kind, unit = next(iter(units.items()), (None, None))
     if kind is not None and kind not in POSITIONS:
-        remarks.append(("kind", f"the coordinates are called '{kind}' by i-PI; they are converted as positions"))
+        remarks.append(("kind", f"the coordinates are called '{kind}' by i-PI; they are converted as positions, without box and unit"))
+        return None, None, remarks
     try:
         edges = _edges(found[1], found[2].split())
         if edges is not None:
