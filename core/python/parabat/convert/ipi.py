@@ -28,7 +28,7 @@ def read_comment(comment):
     found = CELL.search(comment)
     if found is None:
         return None
-    units = {name: unit if unit not in ("", "automatic") else DEFAULT for name, unit in UNIT.findall(comment)}
+    units = {name: unit if unit not in ("", "automatic") else DEFAULT for name, unit in UNIT.findall(comment[:found.start()] + comment[found.end():])}
     cell_unit, remarks = units.pop("cell", None), []
     kind, unit = next(iter(units.items()), (None, None))
     if kind is not None and kind not in POSITIONS:
