@@ -20,6 +20,7 @@ import numpy as np
 import parabat
 from parabat.cli import main
 from parabat.convert import registry
+from parabat.exporting import FORMATS
 from support import SKIPPED, converted, equal, same
 
 random = np.random.default_rng(17)
@@ -32,6 +33,7 @@ COLUMNS = {"id": IDS, "velocity": random.normal(size=(N, 3)).astype("f4"), "mass
 COLUMNS["mass"][3], COLUMNS["mass"][4] = np.nan, np.inf
 BOX = {"lower": [0, 0, 0], "upper": [10, 9, 8]}
 TIME, STEP = 0.1 + 0.2, 1234567890123
+MANUAL = pathlib.Path(__file__).resolve().parents[3] / "core/python/README.md"
 done = []
 
 
@@ -429,6 +431,27 @@ if laspy and module("lazrs"):
     fails(2, "COPC files cannot be written", "a.bat", "a.copc.laz")
     write("nan.bat", {"id": IDS}, np.where(np.arange(N)[:, None] == 5, np.nan, XYZ))
     fails(2, "not all finite", "nan.bat", "nan.las")
+
+# --- The table of the manual: what a file has no place for is reported, and nothing else
+with open(MANUAL, encoding="utf-8") as file:
+    lines = file.read().partition("| format | extensions | time |")[2].split("\n\n")[0].split("\n")[2:]
+table = {name.strip("` "): cells for names, *cells in ([cell.strip() for cell in line.split("|")[1:-1]] for line in lines)
+         for name in names.partition(" (")[0].split(", ")}
+assert set(table) == set(FORMATS), set(table) ^ set(FORMATS)
+codes = {"id": IDS, "element": (np.arange(N) % 2).astype("i4")}
+write("facts.bat", codes, metadata={"periodic_box": BOX, "units": {"positions": "angstrom"},
+                                    "lammps": {"units": "metal", "texts": {"element": ["H", "O"]}}}, time=TIME, step=STEP)
+for name, (endings, _) in FORMATS.items():
+    extensions, *places = table[name][:5]
+    assert set(endings) <= set(extensions.strip("`").split()), (name, extensions)
+    code, _, reported = run("facts.bat", "facts" + endings[0], "--format", name)
+    if code:
+        assert "pip install 'parabat[" in reported and table[name][-1].strip("`") in reported, (name, reported)
+        continue
+    lost = [fact for line in reported.splitlines() if "has no place for it" in line for fact in line.rpartition(": ")[2].split(", ")]
+    expected = [fact for fact, place in zip(("time", "step", "periodic box", "units"), places) if place == "reported"]
+    assert sorted(lost) == sorted(expected), (name, lost, expected, reported)
+    assert ("the texts of 'element' are not written" in reported) == ("texts" in table[name][6]) or name == "lammps-data", (name, reported)
 
 # --- Nothing is left of an export that fails
 for ending in [".xyz", ".dump", ".data", *([".hdf5", ".h5", ".vtkhdf"] if h5py else []), *([".laz"] if "laspy" in done else [])]:
