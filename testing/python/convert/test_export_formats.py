@@ -428,7 +428,31 @@ if laspy and module("lazrs"):
     exported("odd.bat", "odd.las", says=["'intensity' does not fit into the LAS dimension of that name; it is written as 'intensity_'",
                                          "'classification' does not fit", "' is not written: LAS names have at most 32 bytes"])
     exported("none.bat", "none.laz")
-    fails(2, "COPC files cannot be written", "a.bat", "a.copc.laz")
+    # COPC: all points once, those of a box, and coarser ones first
+    many = 150000
+    places, names = np.rint(random.normal(size=(many, 3)) * [1e4, 8e3, 500]) / 100, random.permutation(many)
+    write("many.bat", {"id": names + 2 ** 53, "intensity": (names % 65536).astype("u2"), "gps_time": names / 8}, places)
+    for name, count in (("many", many), ("a", N), ("none", 0)):
+        exported(name + ".bat", name + ".copc.laz")
+        with laspy.CopcReader.open(name + ".copc.laz") as file:
+            assert file.header.point_count == count
+            read = file.query()
+            assert len(read) == count and len(np.unique(np.asarray(read["id"]))) == count
+            if name != "many":
+                continue
+            found = np.stack([np.asarray(read[axis]) for axis in "xyz"], axis=1)
+            rows = np.asarray(read["id"]) - 2 ** 53
+            assert np.abs(found - places[np.argsort(names)[rows]]).max() <= 1e-7
+            np.testing.assert_array_equal(np.asarray(read["gps_time"]), rows / 8)
+            counts = [len(file.query(resolution=resolution)) for resolution in (100, 4, 2, 1e-3)]
+            assert counts == sorted(counts) and 0 < counts[0] < counts[2] == counts[3] == many, counts
+            for low, high in (([-10, -10, -1], [10, 30, 1]), ([50, 0, -100], [60, 5, 100])):
+                inside = file.query(bounds=laspy.copc.Bounds(mins=np.array(low, float), maxs=np.array(high, float)))
+                assert len(inside) == ((found >= low) & (found <= high)).all(axis=1).sum() > 0
+        subprocess.run([sys.executable, "-m", "parabat", "convert", "--quiet", "many.copc.laz", "many_back.bat"], check=True)
+        with parabat.open("many_back.bat") as dataset:
+            read = dataset.read()
+        np.testing.assert_array_equal(read.positions[np.argsort(read["id"])], found[np.argsort(rows)])
     write("nan.bat", {"id": IDS}, np.where(np.arange(N)[:, None] == 5, np.nan, XYZ))
     fails(2, "not all finite", "nan.bat", "nan.las")
 

@@ -298,7 +298,8 @@ def _between(first, own):
     try:
         import cftime  # pylint: disable=import-outside-toplevel
     except ImportError:
-        raise ConvertError(f"times are in '{own}', earlier ones in '{first}', which requires cftime: {install('cftime')}") from None
+        raise ConvertError(f"times are in '{own}', earlier ones in '{first}', which requires cftime: "
+                           + install("cftime")) from None
     try:
         date = cftime.num2date(0, f"seconds since {own.since}", own.calendar)
         return float(cftime.date2num(date, f"seconds since {first.since}", first.calendar))

@@ -28,11 +28,13 @@ def read_comment(comment):
     found = CELL.search(comment)
     if found is None:
         return None
-    units = {name: unit if unit not in ("", "automatic") else DEFAULT for name, unit in UNIT.findall(comment[:found.start()] + comment[found.end():])}
+    rest = comment[:found.start()] + comment[found.end():]
+    units = {name: unit if unit not in ("", "automatic") else DEFAULT for name, unit in UNIT.findall(rest)}
     cell_unit, remarks = units.pop("cell", None), []
     kind, unit = next(iter(units.items()), (None, None))
     if kind is not None and kind not in POSITIONS:
-        remarks.append(("kind", f"the coordinates are called '{kind}' by i-PI; they are converted as positions, without box and unit"))
+        remarks.append(("kind", f"the coordinates are called '{kind}' by i-PI; they are converted as positions, without box and "
+                                "unit"))
         return None, None, remarks
     try:
         edges = _edges(found[1], found[2].split())

@@ -141,7 +141,8 @@ class File:
         try:
             import blosc  # pylint: disable=import-outside-toplevel
         except ImportError:
-            raise ConvertError(f"{self.path}: '{variable.name}' is compressed, which requires blosc: {install('blosc')}") from None
+            raise ConvertError(f"{self.path}: '{variable.name}' is compressed, which requires blosc: "
+                               + install("blosc")) from None
         if len(data) < 24:
             raise ConvertError(f"{self.path}: '{variable.name}' has {len(data)} compressed bytes; a block has 24 or more")
         expected, = struct.unpack("<I", data[12:16])  # of the header of Blosc

@@ -110,7 +110,8 @@ def _time(info, collector):
     time = info.get("time")
     if not isinstance(time, (int, float)) or isinstance(time, bool) or not time:
         return {}
-    collector.remarks.append(("time", f"the file names the time {time}; since files of other times have 0, it is only kept in the metadata"))
+    collector.remarks.append(("time", f"the file names the time {time}, which is only kept in the metadata, since Houdini often "
+                                      "writes 0"))
     return {"time": time}
 
 

@@ -2,11 +2,11 @@
 """LAMMPS dumps: text (also .gz, .bz2, .xz, .zst) and binary, with boxes of any shape; also those of LIGGGHTS and SPARTA.
 
 Columns that the manual of LAMMPS defines as integers are int64 (INTEGERS, i_name, i2_name), and so are those whose name
-suggests ids (IDS) if they have integers in all steps of the file; others are float64. A column with texts (element, or any other whose first
-row is not a number) becomes numbers, whose texts are in the metadata. Positions are x, y, z if the dump has them, else xu,
-yu, zu (unwrapped), else xs, ys, zs or xsu, ysu, zsu, which are fractions of the box: they are multiplied by it and also
-kept as attributes. vx, vy, vz become v, and so on. If a name occurs twice (LIGGGHTS writes "id type type x y z"), the
-second column is called type_2, or left out if its values are those of the first.
+suggests ids (IDS) if they have integers in all steps of the file; others are float64. A column with texts (element, or any
+other whose first row is not a number) becomes numbers, whose texts are in the metadata. Positions are x, y, z if the dump
+has them, else xu, yu, zu (unwrapped), else xs, ys, zs or xsu, ysu, zsu, which are fractions of the box: they are multiplied
+by it and also kept as attributes. vx, vy, vz become v, and so on. If a name occurs twice (LIGGGHTS writes "id type type x y
+z"), the second column is called type_2, or left out if its values are those of the first.
 """
 
 import contextlib

@@ -29,7 +29,8 @@ from .lammps import Header, box_edges, check_count, find_texts, name_columns, re
 # Columns of the atom styles, as in the manual of read_data; names are those of dumps where these have the same value.
 STYLES = {name: columns.split() for name, columns in {
     "amoeba": "id mol type q x y z", "angle": "id mol type x y z", "apip": "id type x y z", "atomic": "id type x y z",
-    "body": "id type bodyflag mass x y z", "bond": "id mol type x y z", "bpm/sphere": "id mol type diameter density x y z", "charge": "id type q x y z",
+    "body": "id type bodyflag mass x y z", "bond": "id mol type x y z", "bpm/sphere": "id mol type diameter density x y z",
+    "charge": "id type q x y z",
     "dielectric": "id type q x y z mux muy muz area ed em epsilon curvature", "dipole": "id type q x y z mux muy muz",
     "dpd": "id type theta x y z", "edpd": "id type edpd_temp edpd_cv x y z", "electron": "id type q espin eradius x y z",
     "ellipsoid": "id type ellipsoidflag density x y z", "full": "id mol type q x y z",

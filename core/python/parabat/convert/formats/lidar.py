@@ -84,8 +84,8 @@ def _particles(points, header, options):
                           for i, name in enumerate("XYZ")], axis=1)
     wkt = [vlr.string for vlr in header.vlrs if (vlr.user_id, vlr.record_id) == WKT and hasattr(vlr, "string")]
     if not wkt and GEOTIFF in [(vlr.user_id, vlr.record_id) for vlr in header.vlrs]:
-        collector.remarks.append(("crs", "the coordinate system is not written, since the file names it by GeoTIFF keys; only WKT is "
-                                         "kept"))
+        collector.remarks.append(("crs", "the coordinate system is not written, since the file names it by GeoTIFF keys; only WKT "
+                                         "is kept"))
     about = {"las": {"version": str(header.version), "point_format": header.point_format.id, "scales": header.scales,
                      "offsets": header.offsets, "crs": wkt[0] if wkt else None,
                      "system": header.system_identifier, "software": header.generating_software,
