@@ -561,7 +561,8 @@ def _binary_steps(stream, options, fractions):
             raise ConvertError(f"byte {start}: expected a step of a binary dump here, after the previous one")
         numbers = Numbers(stream, "<" if stream.peek(8)[7] == 0xff else ">")
         header = _binary_header(numbers, start)
-        header.fractions, header.may_have_followers = fractions, True
+        size, left = 8 * len(header.columns) * header.count, numbers.stream.left()
+        header.fractions, header.may_have_followers = fractions, start > 0 or left is None or left > 1.5 * size
         header.units = units = header.units or units
         place = stream.place
         step = Step(lambda header=header, numbers=numbers: [_read_binary(numbers, header, options)], header.number,
