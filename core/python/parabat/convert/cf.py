@@ -9,6 +9,7 @@ import typing
 
 import numpy as np
 
+from .._extras import install
 from .model import ConvertError, listed
 
 EARTH_RADIUS = 6_371_000.0  # m, of the sphere on which velocities become degrees
@@ -297,7 +298,8 @@ def _between(first, own):
     try:
         import cftime  # pylint: disable=import-outside-toplevel
     except ImportError:
-        raise ConvertError(f"times are in '{own}', earlier ones in '{first}', which requires cftime: pip install cftime") from None
+        raise ConvertError(f"times are in '{own}', earlier ones in '{first}', which requires cftime: "
+                           + install("cftime")) from None
     try:
         date = cftime.num2date(0, f"seconds since {own.since}", own.calendar)
         return float(cftime.date2num(date, f"seconds since {first.since}", first.calendar))

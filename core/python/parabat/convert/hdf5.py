@@ -12,6 +12,7 @@ import posixpath
 
 import numpy as np
 
+from .._extras import install
 from .model import ConvertError, as_json, check_memory, listed
 
 MAGIC = b"\x89HDF\r\n\x1a\n"
@@ -44,7 +45,7 @@ def check_links(path, options):
             return
     if importlib.util.find_spec("h5py") is None:
         if not options.follow_links:
-            raise ConvertError("may have links to other files, which h5py must check: pip install 'parabat[hdf5]'. Use --follow-links to skip the check")
+            raise ConvertError(f"may have links to other files, which h5py must check: {install('h5py')}. Use --follow-links to skip the check")
         return
     notes = dict(options.notes)
     with opened(path, dataclasses.replace(options, notes=notes)) as file:

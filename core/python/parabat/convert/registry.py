@@ -11,6 +11,9 @@ from . import grids as _grids
 from .model import HEAD, ConvertError, Format, listed
 from .streams import open_stream
 
+# Formats of particles whose files the readers of grids would otherwise accept: netCDF and HDF5.
+NEVER_GRIDS = ("amber", "gadget", "h5md", "osiris", "parcels", "pysph")
+
 
 def formats(grids=False):
     """All of particles, or of grids, in the order in which they are asked."""
@@ -52,6 +55,8 @@ def find_format(path, grids=False):
     except IsADirectoryError:
         head = b""
     rows = formats(grids)
+    if grids:
+        _refuse_particles(head, path, NEVER_GRIDS)
     for row in rows:
         if row.sniff and row.sniff(head, path):
             return row
@@ -64,7 +69,17 @@ def find_format(path, grids=False):
     for row in rows:
         if name.endswith(row.extensions):
             return row
+    if grids:
+        _refuse_particles(head, path)
     raise ConvertError("has no format known by its content or name; `parabat convert --list` shows them, and --format selects one")
+
+
+def _refuse_particles(head, path, names=None):
+    """Raises for a file that a format of particles knows by its content. names: the only formats that are asked."""
+    for row in formats():
+        if (names is None or row.name in names) and row.sniff and row.sniff(head, path):
+            raise ConvertError(f"contains particles, in the format {row.name}: name an output that ends in .bat, or the format of a "
+                               "grid with --format")
 
 
 def require(row):

@@ -10,6 +10,7 @@ import zlib
 
 import numpy as np
 
+from .._extras import install
 from .model import ConvertError
 
 BLOCK = 8 << 20  # what is parsed while it is in the cache
@@ -41,7 +42,7 @@ def _open(path):
         if name == "zstandard":
             return module.ZstdDecompressor().stream_reader(file, read_across_frames=True), True
         return module.open(file, "rb"), True
-    raise ConvertError("is compressed with zstd, which requires a module: pip install zstandard")
+    raise ConvertError("is compressed with zstd, which requires zstandard: " + install("zstandard"))
 
 
 class Stream:

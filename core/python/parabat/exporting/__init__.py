@@ -21,7 +21,7 @@ FORMATS = {
     "gadget": ((".hdf5",), gadget.write_gadget),
     "openpmd": ((".h5",), openpmd.write_openpmd),
     "las": ((".las",), las.write_las),
-    "laz": ((".laz",), las.write_laz)}
+    "laz": ((".laz", ".copc.laz"), las.write_laz)}
 ENDINGS = {ending: name for name, (endings, _) in FORMATS.items() for ending in endings}
 
 __all__ = ["ENDINGS", "FORMATS", "Source"]

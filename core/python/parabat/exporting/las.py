@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""LAS 1.4 and LAZ through laspy. Attributes with the name and range of a standard dimension become it; others are extra
+"""LAS 1.4, LAZ and COPC through laspy. Attributes with the name and range of a standard dimension become it; others are extra
 dimensions in their type.
 
 LAS holds coordinates as 32-bit integers times a scale plus an offset. Scale and offset are those in the metadata of a
@@ -7,12 +7,11 @@ converted file if they give the same coordinates, else the finest power of ten t
 coordinates, a note says by how much.
 """
 
-import re
-
 import numpy as np
 
 from ..errors import refuse
 from ..export import needed
+from . import copc
 from .source import unique_names
 
 MAX_INTEGER = 2 ** 31 - 1
@@ -26,14 +25,23 @@ def write_las(source, path):
 
 
 def write_laz(source, path):
-    if re.search(r"\.copc$", source.target[:-4], re.IGNORECASE):
-        refuse(f"{source.target}: COPC files cannot be written; choose a name without .copc")
-    needed("lazrs", "export to .laz", "laspy[lazrs]")
+    lazrs = needed("lazrs", "export to .laz")
+    if source.target.lower().endswith(".copc.laz"):
+        laspy, header, record = _points(source)
+        copc.write(laspy, lazrs, path, header, record)
+        return
     _write(source, path, True)
 
 
 def _write(source, path, is_compressed):
-    laspy = needed("laspy", "export to LAS", "laspy[lazrs]")
+    laspy, header, record = _points(source)
+    with laspy.open(path, mode="w", header=header, do_compress=is_compressed) as writer:
+        writer.write_points(record)
+
+
+def _points(source):
+    """laspy, a header, and the record of all points."""
+    laspy = needed("laspy", "export to LAS")
     source.has_no_place("LAS", "time", "step", "units", "periodic box")
     source.has_only_codes("LAS")
     point_format = _point_format(source)
@@ -48,8 +56,7 @@ def _write(source, path, is_compressed):
         record[axis] = integers[:, i]
     for name, values in standard + extra:
         record[name] = values
-    with laspy.open(path, mode="w", header=header, do_compress=is_compressed) as writer:
-        writer.write_points(record)
+    return laspy, header, record
 
 
 def _point_format(source):

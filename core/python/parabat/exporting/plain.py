@@ -71,7 +71,7 @@ def write_csv(found, count, path):
 
 def write_parquet(source, path):
     """With the time, the step and the metadata as the value of `parabat` in the metadata of the schema."""
-    parquet = needed("pyarrow.parquet", "export to .parquet", "pyarrow")
+    parquet = needed("pyarrow.parquet", "export to .parquet")
     about = {"time": source.time, "step": source.step, "metadata": source.metadata}
     table = source.particles.to_arrow()
     text = json.dumps({key: value for key, value in about.items() if value is not None})

@@ -15,7 +15,7 @@ VERTEX = 1
 
 
 def write_vtp_file(source, path):
-    needed("vtkmodules.vtkIOXML", "export to .vtp", "vtk")
+    needed("vtkmodules.vtkIOXML", "export to .vtp")
     check_xml_names(source.attributes)
     source.has_no_place(".vtp", "units", "periodic box")
     source.has_only_codes(".vtp")

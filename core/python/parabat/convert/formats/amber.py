@@ -16,6 +16,7 @@ import struct
 
 import numpy as np
 
+from ..._extras import install
 from .. import cells, hdf5
 from ..fixed_columns import Rows, take_lines
 from ..model import Collector, ConvertError, Format, Step, listed
@@ -36,7 +37,7 @@ def steps(path, options):
             yield from _steps(file, options)
     elif magic == hdf5.MAGIC:
         if hdf5_is_missing():
-            raise ConvertError("is netCDF-4, which requires h5py: pip install 'parabat[hdf5]'")
+            raise ConvertError("is netCDF-4, which requires h5py: " + install("h5py"))
         with hdf5.opened(path, options) as file:
             yield from _steps(Nested(file, lambda name: name == FRAME), options)
     else:

@@ -58,6 +58,8 @@ def _read(data, path, options):
         if options.species is None or species in options.species:
             result.append(_species(data.index.grids, headers[species], os.path.join(path, species), options,
                                    species if len(headers) > 1 or options.species else ""))
+            result[-1].metadata["amrex"]["domain"] = {
+                "lower": data.domain_left_edge.d.tolist(), "upper": data.domain_right_edge.d.tolist()}
     return result
 
 

@@ -71,8 +71,11 @@ def _scan(libe57, file, i, species, options):
         collector.add(name, array)
     about = {name: header[name].value() for name in ("guid", "name", "description", "sensorVendor", "sensorModel")
              if name in header.scan_fields}
+    for name in ("acquisitionStart", "acquisitionEnd"):
+        if name in header.scan_fields:
+            about[name] = header[name]["dateTimeValue"].value()  # seconds of GPS
     pose = {"rotation": header.rotation, "translation": header.translation} if header.has_pose() else None
-    return collector.particles(positions, {"e57": {"scan": i, **about, "pose": pose}}, species)
+    return collector.particles(positions, {"e57": {"scan": i, **about, "pose": pose}, "units": {"positions": "m"}}, species)
 
 
 def _values(libe57, file, header, nodes, where):

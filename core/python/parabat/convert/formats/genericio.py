@@ -19,6 +19,7 @@ import struct
 
 import numpy as np
 
+from ..._extras import install
 from .. import crc64
 from ..model import Collector, ConvertError, Divided, Format, Step, check_memory, listed, open_all, part_of
 
@@ -140,7 +141,8 @@ class File:
         try:
             import blosc  # pylint: disable=import-outside-toplevel
         except ImportError:
-            raise ConvertError(f"{self.path}: '{variable.name}' is compressed, which requires blosc: pip install blosc") from None
+            raise ConvertError(f"{self.path}: '{variable.name}' is compressed, which requires blosc: "
+                               + install("blosc")) from None
         if len(data) < 24:
             raise ConvertError(f"{self.path}: '{variable.name}' has {len(data)} compressed bytes; a block has 24 or more")
         expected, = struct.unpack("<I", data[12:16])  # of the header of Blosc

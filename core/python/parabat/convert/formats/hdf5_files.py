@@ -27,13 +27,21 @@ def h5part_steps(path, options):
                         None)
             about = {"h5part": {"file": hdf5.attributes(file), "step": hdf5.attributes(group)}}
 
-            def found(group=group):
+            def found(group=group, about=about):
                 members = _Members(file, group)
                 arrays = layout.Layout(members, options, f"{group.name}/", can_move=False)
                 arrays.remarks += members.remarks
-                return arrays
-            yield Step(lambda found=found, about=about: [found().particles(metadata=about)], number, time,
-                       lambda found=found, about=about: [found().divided(metadata=about)])
+                units = _units(arrays)
+                return arrays, {**about, **({"units": units} if units else {})}
+
+            def read(found=found):
+                arrays, metadata = found()
+                return [arrays.particles(metadata=metadata)]
+
+            def divided(found=found):
+                arrays, metadata = found()
+                return [arrays.divided(metadata=metadata)]
+            yield Step(read, number, time, divided)
 
 
 class _Members(layout.Columns):
@@ -110,10 +118,15 @@ def _named(file, node, names, kinds, top="/"):
         node = file[path]
 
 
+def _units(found):
+    """Units of the arrays of a Layout."""
+    return {"positions" if name in found.positions else "time" if name == found.time_name else name: unit
+            for name, unit in found.columns.units().items() if unit is not None}
+
+
 def _about(found, node):
     """Metadata of a Layout: attributes of its group or table, and units."""
-    units = {"positions" if name in found.positions else "time" if name == found.time_name else name: unit
-             for name, unit in found.columns.units().items() if unit is not None}
+    units = _units(found)
     return {"hdf5": hdf5.attributes(node), **({"units": units} if units else {})}
 
 

@@ -1,25 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """LAMMPS dumps: text (also .gz, .bz2, .xz, .zst) and binary, with boxes of any shape; also those of LIGGGHTS and SPARTA.
 
-Columns that LAMMPS writes as integers are int64, others float64. A column with texts (element, or any other whose first
-row is not a number) becomes numbers, whose texts are in the metadata. Positions are x, y, z if the dump has them, else xu,
-yu, zu (unwrapped), else xs, ys, zs or xsu, ysu, zsu, which are fractions of the box: they are multiplied by it and also
-kept as attributes. vx, vy, vz become v, and so on. If a name occurs twice (LIGGGHTS writes "id type type x y z"), the
-second column is called type_2, or left out if its values are those of the first.
+Columns that the manual of LAMMPS defines as integers are int64 (INTEGERS, i_name, i2_name), and so are those whose name
+suggests ids (IDS) if they have integers in all steps of the file; others are float64. A column with texts (element, or any
+other whose first row is not a number) becomes numbers, whose texts are in the metadata. Positions are x, y, z if the dump
+has them, else xu, yu, zu (unwrapped), else xs, ys, zs or xsu, ysu, zsu, which are fractions of the box: they are multiplied
+by it and also kept as attributes. vx, vy, vz become v, and so on. If a name occurs twice (LIGGGHTS writes "id type type x y
+z"), the second column is called type_2, or left out if its values are those of the first.
 """
 
+import contextlib
 import copy
+import dataclasses
 import re
 import struct
 
 import numpy as np
 
 from .._output import BadRow, parse_columns
-from ..model import ConvertError, Divided, Format, Particles, Step, codes_of, listed, part_of
+from ..model import ConvertError, Divided, Format, Particles, Step, codes_of, listed, nobody, part_of
 from ..streams import Stream
 
 INTEGERS = {"id", "mol", "proc", "procp1", "type", "ix", "iy", "iz", "bodyflag", "ellipsoidflag", "lineflag", "triangleflag",
-            "template_index", "template_atom", "etag"}
+            "template_index", "template_atom", "etag", "espin", "status", "id_multisphere"}
 IDS = re.compile(r"(.*_)?(ids?|tags?|index|mol|molecule|resids?)|ParticleIDs", re.IGNORECASE)  # integers in other columns
 TEXTS = {"element", "typelabel"}
 VECTORS = {"v": ("vx", "vy", "vz"), "f": ("fx", "fy", "fz"), "mu": ("mux", "muy", "muz"),
@@ -54,7 +57,9 @@ class Header:
         self.edges = None  # (3, 3): the vectors a, b, c
         self.columns = None
         self.repeats = {}  # of columns that were renamed: the name that another column has, too
+        self.may_have_followers = False  # whether there may be more steps in the file
         self.texts = ()    # columns that have texts in the first row
+        self.fractions = lambda header: ()  # finds columns that only seem to have integers
         self.first = 0     # of a part of a step: its first atom, and the number of atoms of the step
         self.total = None
 
@@ -66,6 +71,10 @@ class Header:
     def original(self, name):
         """Returns the name that a column has in the file."""
         return self.repeats.get(name, name)
+
+    def is_integer(self, name):
+        original = self.original(name)
+        return _is_always_integer(original) or (_is_guess(original) and name not in self.fractions(self))
 
     def is_text(self, name):
         return name in self.texts or self.original(name) in TEXTS
@@ -83,10 +92,48 @@ class Header:
 
 def steps(path, options):
     with Stream(path) as stream:
-        if _is_binary(stream.peek(18)):
-            yield from _binary_steps(stream, options)
+        yield from _all_steps(stream, options, Fractions(path, options).find)
+
+
+def _all_steps(stream, options, fractions):
+    return (_binary_steps if _is_binary(stream.peek(18)) else _text_steps)(stream, options, fractions)
+
+
+class Fractions:
+    """Finds the columns whose names suggest integers, but which have a fraction in some step of the file: a column has one
+    type in all steps. This takes another pass over files that have such columns and more than one step."""
+
+    MAX_STEP = 256 << 20  # bytes of a step that is read as a whole
+
+    def __init__(self, path, options):
+        self._path, self._options, self._found = path, options, None
+
+    def find(self, header):
+        names = [name for name in header.columns if _is_guess(header.original(name)) and self._options.wants(name)]
+        if self._found is None:
+            self._found = set()  # also while the steps are read for this
+            if names and header.may_have_followers:
+                self._found = self._scan(names)
+        return self._found
+
+    def _scan(self, names):
+        found, options = set(), dataclasses.replace(self._options, arrays=names, at=nobody)
+        # A damaged step is reported when it is converted.
+        with contextlib.suppress(ConvertError), Stream(self._path) as stream:
+            for step in _all_steps(stream, options, lambda header: found):
+                for part in self._parts(step):
+                    found |= {name for name, values in part.attributes.items() if values.dtype.kind == "f"}
+                if found.issuperset(names):
+                    break
+        return found
+
+    def _parts(self, step):
+        divided, = step.divided()
+        count = 1 + divided.size // self.MAX_STEP
+        if count == 1:
+            yield from step.read()
         else:
-            yield from _text_steps(stream, options)
+            yield from (divided.read(i, count) for i in range(count))
 
 
 def sniff(head, _):
@@ -95,12 +142,14 @@ def sniff(head, _):
 
 # --- Text
 
-def _text_steps(stream, options):
+def _text_steps(stream, options, fractions):
     units = before = None
     while True:
         header = _text_header(stream, before)
         if header is None:
             return
+        header.fractions = fractions
+        header.may_have_followers = before is not None or _may_have_followers(stream, header)
         header.units = units = header.units or units
         place, line = stream.place, stream.line_number
         step = Step(lambda header=header: [read_rows(stream, header, options)], header.number, header.time,
@@ -110,6 +159,13 @@ def _text_steps(stream, options):
         before = header.number
         if not step.is_read and stream.skip_lines(header.count) != header.count:
             raise ConvertError(f"timestep {header.number}: ends before its {header.count} atoms")
+
+
+def _may_have_followers(stream, header):
+    """Whether the rest of the file seems to be longer than the rows of this step."""
+    left, some = stream.left(), stream.peek(1 << 14)
+    lines = some.count(b"\n")
+    return left is None or not lines or left > 1.5 * header.count * len(some) / lines
 
 
 def _text_header(stream, before):
@@ -276,7 +332,7 @@ def read_rows(stream, header, options):
             kinds[name] = None
         elif options.wants(name) or name in chosen or any(
                 name in group and options.wants(vector) for vector, group in _vectors(names)):
-            kinds[name] = np.int64 if _is_integer(header.original(name)) else np.float64
+            kinds[name] = np.int64 if header.is_integer(name) else np.float64
         else:
             kinds[name] = None
     texts = [name for name in names if is_text[name] and options.wants(name)]
@@ -287,7 +343,8 @@ def read_rows(stream, header, options):
     except (MemoryError, ValueError):
         raise ConvertError(f"{header.name}: out of memory for {header.count} atoms") from None
     words = {name: [] for name in texts}
-    remarks = []
+    remarks = [_remark_on_fractions(name) for name in names
+               if kinds[name] == np.float64 and name not in chosen and _is_integer(header.original(name))]
     done = 0
     while done < header.count:
         block = stream.block()
@@ -496,7 +553,7 @@ class Numbers:
         return bytes(self.stream.take(length)).decode("utf-8", "replace")
 
 
-def _binary_steps(stream, options):
+def _binary_steps(stream, options, fractions):
     units = None
     while stream.peek(1):
         start = stream.place
@@ -504,6 +561,8 @@ def _binary_steps(stream, options):
             raise ConvertError(f"byte {start}: expected a step of a binary dump here, after the previous one")
         numbers = Numbers(stream, "<" if stream.peek(8)[7] == 0xff else ">")
         header = _binary_header(numbers, start)
+        size, left = 8 * len(header.columns) * header.count, numbers.stream.left()
+        header.fractions, header.may_have_followers = fractions, start > 0 or left is None or left > 1.5 * size
         header.units = units = header.units or units
         place = stream.place
         step = Step(lambda header=header, numbers=numbers: [_read_binary(numbers, header, options)], header.number,
@@ -633,13 +692,14 @@ def _of_table(table, header, options):
         if name in chosen:
             continue
         values = table[:, i]
-        original = header.original(name)
-        if original in TEXTS or _is_integer(original):  # in a binary dump the texts are numbers of types
+        if _is_guess(header.original(name)) and not header.is_integer(name):
+            remarks.append(_remark_on_fractions(name))
+        elif header.original(name) in TEXTS or header.is_integer(name):  # in a binary dump the texts are numbers of types
             integers = np.where(np.abs(values) < 2 ** 63, values, 0).astype(np.int64)
             if (integers == values).all():
                 values = integers
             else:
-                remarks.append((f"fractions {name}", f"column '{name}' has fractions and becomes float64"))
+                remarks.append(_remark_on_fractions(name))
         arrays[name] = values
     positions = np.stack([table[:, header.columns.index(name)] if name else np.zeros(len(table)) for name in chosen],
                          axis=1)
@@ -652,8 +712,17 @@ def _is_always_integer(name):
     return name in INTEGERS or name.startswith(("i_", "i2_"))
 
 
+def _remark_on_fractions(name):
+    return f"fractions {name}", f"column '{name}' has fractions and becomes float64"
+
+
+def _is_guess(name):
+    """Whether only the name suggests integers: LAMMPS's d_name and d2_name have fractions."""
+    return not _is_always_integer(name) and IDS.fullmatch(name) is not None and not name.startswith(("d_", "d2_"))
+
+
 def _is_integer(name):
-    return _is_always_integer(name) or IDS.fullmatch(name) is not None
+    return _is_always_integer(name) or _is_guess(name)
 
 
 def _positions(header, options):

@@ -28,15 +28,18 @@ from .lammps import Header, box_edges, check_count, find_texts, name_columns, re
 
 # Columns of the atom styles, as in the manual of read_data; names are those of dumps where these have the same value.
 STYLES = {name: columns.split() for name, columns in {
-    "angle": "id mol type x y z", "atomic": "id type x y z", "body": "id type bodyflag mass x y z", "bond": "id mol type x y z",
-    "bpm/sphere": "id mol type diameter density x y z", "charge": "id type q x y z",
+    "amoeba": "id mol type q x y z", "angle": "id mol type x y z", "apip": "id type x y z", "atomic": "id type x y z",
+    "body": "id type bodyflag mass x y z", "bond": "id mol type x y z", "bpm/sphere": "id mol type diameter density x y z",
+    "charge": "id type q x y z",
     "dielectric": "id type q x y z mux muy muz area ed em epsilon curvature", "dipole": "id type q x y z mux muy muz",
     "dpd": "id type theta x y z", "edpd": "id type edpd_temp edpd_cv x y z", "electron": "id type q espin eradius x y z",
     "ellipsoid": "id type ellipsoidflag density x y z", "full": "id mol type q x y z",
-    "line": "id mol type lineflag density x y z",
-    "mdpd": "id type rho x y z", "molecular": "id mol type x y z", "peri": "id type volume density x y z",
+    "line": "id mol type lineflag density x y z", "mdpd": "id type rho x y z", "molecular": "id mol type x y z",
+    "oxdna": "id type x y z", "peri": "id type volume density x y z",
+    "rheo": "id type status rho x y z", "rheo/thermal": "id type status rho esph x y z",
     "smd": "id type mol volume mass kradius cradius x0 y0 z0 x y z", "sph": "id type rho esph cv x y z",
     "sphere": "id type diameter density x y z", "spin": "id type x y z spx spy spz sp",
+    "tdpd": "id type x y z",  # and concentrations: _add_concentrations()
     "template": "id type mol template_index template_atom x y z", "tri": "id mol type triangleflag density x y z",
     "wavepacket": "id type q espin eradius etag cs_re cs_im x y z"}.items()}
 IMAGES = ["ix", "iy", "iz"]
@@ -206,10 +209,22 @@ def _columns_of(style, width):
     return STYLES.get(style)
 
 
+def _add_concentrations(columns, words):
+    """Returns the columns of the style tdpd, whose rows end with the concentrations of all species. The file does not name
+    the number of species: three integers at the end are taken as image flags, which write_data always writes."""
+    count = len(words) - len(columns)
+    if count >= 3 and all(re.fullmatch(rb"[-+]?\d+", word) for word in words[-3:]):
+        count -= 3
+    return columns + [f"cc[{i + 1}]" for i in range(count)]
+
+
 def _read_atoms(stream, header, style, about, options):
     _skip_blanks(stream)
-    width = len(stream.peek(1 << 14).split(b"\n")[0].split())
+    words = stream.peek(1 << 14).split(b"\n")[0].split()
+    width = len(words)
     columns = _columns_of(style, width)
+    if style == "tdpd":
+        columns = _add_concentrations(columns, words)
     if columns is None:
         what = (f"has the atom style '{style}', whose columns are not known" if style else
                 f"does not name its atom style; its rows have {width} values")
@@ -225,6 +240,9 @@ def _read_atoms(stream, header, style, about, options):
     check_count(stream, header)
     find_texts(stream, header)
     atoms = read_rows(stream, header, dataclasses.replace(options, columns=None))
+    if style == "tdpd":
+        atoms.remarks.append(("tdpd", f"each row is read as {sum(name.startswith('cc[') for name in columns)} concentrations "
+                                      f"(cc), {'and image flags' if 'ix' in header.columns else 'without image flags'}"))
     if "type" in atoms.texts:
         _use_numbers_of_types(atoms, about["type_labels"])
     return atoms

@@ -11,6 +11,7 @@ import numpy as np
 from ..model import Collector, ConvertError, Divided, Format, Step, check_memory, part_of
 
 WKT = ("LASF_Projection", 2112)
+GEOTIFF = ("LASF_Projection", 34735)
 
 
 def steps(path, options):
@@ -82,6 +83,9 @@ def _particles(points, header, options):
     positions = np.stack([np.array(points[name]) * header.scales[i] + header.offsets[i]
                           for i, name in enumerate("XYZ")], axis=1)
     wkt = [vlr.string for vlr in header.vlrs if (vlr.user_id, vlr.record_id) == WKT and hasattr(vlr, "string")]
+    if not wkt and GEOTIFF in [(vlr.user_id, vlr.record_id) for vlr in header.vlrs]:
+        collector.remarks.append(("crs", "the coordinate system is not written, since the file names it by GeoTIFF keys; only WKT "
+                                         "is kept"))
     about = {"las": {"version": str(header.version), "point_format": header.point_format.id, "scales": header.scales,
                      "offsets": header.offsets, "crs": wkt[0] if wkt else None,
                      "system": header.system_identifier, "software": header.generating_software,

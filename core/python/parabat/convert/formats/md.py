@@ -5,7 +5,8 @@
 numbers, which the metadata explains. `index` is the place of an atom in the file. Steps and times are those of the file:
 
     .xtc, .trr   step and time of each frame
-    .dcd         step = istart + i * nsavc; time = step * delta, which is in AKMA units of 48.89 fs and becomes ps
+    .dcd         step = istart + i * nsavc; time = step * delta, which is in AKMA units of 48.89 fs and becomes ps; neither if
+                 nsavc is 0
     others       what MDAnalysis finds in a frame; not the numbers that it makes up where a file has none
 
 .gro, .pdb and Amber netCDF have formats of their own, which keep all decimals; they are also used for --format md without
@@ -51,7 +52,7 @@ def steps(path, options):
         link = os.path.join(folder, os.path.basename(path) + ("" if path.lower().endswith(kind) else kind))
         os.symlink(os.path.abspath(path), link)
         with _errors(link, path):
-            atoms, trajectory = _open(MDAnalysis, link, options)
+            atoms, trajectory = _open(MDAnalysis, link, options, kind == ".dcd" and _has_no_steps(path))
         try:
             find = _clock(path, kind, trajectory)
             for i in range(len(trajectory)):
@@ -190,22 +191,57 @@ def _check_claim(path, kind):
         atoms, smallest = int.from_bytes(head[titles + 4:titles + 8], order), size // 4
     else:
         return
-    header = _dcd_header(path) if kind == ".dcd" else None
-    if header and header[1] == 0:
-        raise ConvertError("its header has NSAVC 0, the number of steps between frames; MDAnalysis can only read other numbers")
     if atoms > smallest:
         raise ConvertError(f"claims {atoms} atoms, which do not fit in its {size} bytes: the file is truncated or damaged")
     check_memory(f"claims {atoms} atoms", 12 * atoms)
 
 
-def _open(library, path, options):
+def _open(library, path, options, has_no_steps=False):
     """Returns atoms, or None, and the trajectory."""
     topology = options.topology or (path if path.lower().endswith(ALONE) else None)
+    kind = {"format": _reader_without_steps()} if has_no_steps else {}
     if topology:
-        universe = library.Universe(topology, path, convert_units=False, to_guess=())
+        universe = library.Universe(topology, path, convert_units=False, to_guess=(), **kind)
         return universe.atoms, universe.trajectory
     from MDAnalysis.coordinates.core import reader  # pylint: disable=import-outside-toplevel
-    return None, reader(path, convert_units=False)
+    return None, reader(path, convert_units=False, **kind)
+
+
+def _has_no_steps(path):
+    """Whether the header of a DCD has NSAVC 0, the number of steps between frames."""
+    header = _dcd_header(path)
+    return header is not None and header[1] == 0
+
+
+def _reader_without_steps():
+    """Returns a reader of DCD with NSAVC 0, by which MDAnalysis's own one divides."""
+    from MDAnalysis.coordinates.DCD import DCDReader  # pylint: disable=import-outside-toplevel
+
+    class File:
+        """A DCDFile with another NSAVC."""
+
+        def __init__(self, file):
+            self._file = file
+
+        def __getattr__(self, name):
+            return getattr(self._file, name)
+
+        def __len__(self):
+            return len(self._file)
+
+        @property
+        def header(self):
+            return {**self._file.header, "nsavc": 1}
+
+    class Reader(DCDReader):
+        """Reads all but the steps and times."""
+
+        has_no_steps = True
+
+        def __setattr__(self, name, value):
+            super().__setattr__(name, File(value) if name == "_file" else value)
+
+    return Reader
 
 
 def _check_end(path, kind, trajectory):
@@ -275,6 +311,9 @@ def _read(atoms, trajectory, i, options, link, path):
         for name, there in (("velocities", frame.has_velocities), ("forces", frame.has_forces)):
             if there and collector.wants(name):
                 collector.add(name, np.array(getattr(frame, name)))
+        if getattr(trajectory, "has_no_steps", False):
+            collector.remarks.append(("steps", "frames have neither a step nor a time: the header names 0 steps between frames "
+                                               "(NSAVC)"))
         texts = _add_of_atoms(collector, atoms)
         units = _units(trajectory, link)
         box = None if frame.dimensions is None or not any(frame.dimensions[:3]) else frame.dimensions.tolist()

@@ -297,5 +297,5 @@ def _is_zarr(_, path):
 
 FORMATS = [Format("parcels", "trajectories of Parcels and OpenDrift in netCDF", steps,
                   modules=(("netCDF4", "netCDF4", "netcdf"),), sniff=_is_netcdf, options=("columns", "follow_links"), rank=9),
-           Format("parcels-zarr", "trajectories of Parcels in zarr stores", steps, modules=(("zarr", "zarr", ""),),
+           Format("parcels-zarr", "trajectories of Parcels in zarr stores", steps, modules=(("zarr", "zarr", "zarr"),),
                   sniff=_is_zarr, options=("columns",), rank=9)]

@@ -12,6 +12,7 @@ import os
 
 import numpy as np
 
+from ..._extras import install
 from ..model import Collector, ConvertError, Divided, Format, Step, as_json, check_memory, part_of
 
 NODE = np.dtype([("type", "u1"), ("children", "u1"), ("count", "<u4"), ("place", "<u8"), ("size", "<u8")])
@@ -134,7 +135,7 @@ class Cloud:
         try:
             import brotli  # pylint: disable=import-outside-toplevel
         except ImportError:
-            raise ConvertError("its encoding is BROTLI, which requires brotli: pip install brotli") from None
+            raise ConvertError("its encoding is BROTLI, which requires brotli: " + install("brotli")) from None
         widths = [16 if name == "position" else 8 if name in ("rgb", "rgba") else size for name, _, _, size in self.columns]
         try:
             data = brotli.decompress(data)

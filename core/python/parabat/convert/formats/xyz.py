@@ -6,7 +6,7 @@ pairs key=value: Properties names the columns, Lattice, Origin and pbc describe 
 
 Coordinates and other real numbers are float64, integers int64, logical values uint8. Texts become codes; the metadata
 contains the texts. The time and the step number of a frame are those that its comment names, also in the comments of
-CP2K ("i = 5, time = 2.5") and LAMMPS ("Atoms. Timestep: 5").
+CP2K ("i = 5, time = 2.5"), LAMMPS ("Atoms. Timestep: 5") and i-PI, whose cell and units are read, too (ipi.py).
 """
 
 import copy
@@ -14,6 +14,7 @@ import re
 
 import numpy as np
 
+from .. import ipi
 from .._output import BadRow, parse_columns
 from ..model import Collector, ConvertError, Divided, Format, Step, check_memory, part_of
 from ..streams import Stream
@@ -151,6 +152,8 @@ def _read_comment(frame, comment):
         except ConvertError as error:
             frame.box = frame.pbc = None
             frame.remarks.append(("box", f"the box of {frame.where()} is not written: {error}"))
+    else:
+        _take_ipi(frame, comment)
     for name in filter(names.__contains__, TIMES):
         value = pairs[names[name]]
         if isinstance(value, (int, float)) and not isinstance(value, bool) and np.isfinite(value):
@@ -245,6 +248,19 @@ def _take_box(frame, pairs, names):
             frame.remarks.append(("pbc", "Lattice without pbc: all axes are periodic, as extended XYZ defines"))
     for name in ("pbc", "lattice", "origin") if frame.box is not None else ("pbc",):
         pairs.pop(names.get(name), None)
+
+
+def _take_ipi(frame, comment):
+    """The cell and the units that i-PI names."""
+    found = ipi.read_comment(comment)
+    if found is None:
+        return
+    edges, unit, remarks = found
+    frame.remarks += remarks
+    if unit:
+        frame.units["positions"] = unit
+    if edges is not None:
+        frame.box, frame.pbc = (np.zeros(3), edges), [True] * 3
 
 
 def _edges(frame, value):
