@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The order of a time series: of its inputs before the conversion, and of its steps in the list afterwards."""
+"""Orders a time series: its inputs before the conversion, and the steps in its list afterwards."""
 
 import contextlib
 import json
@@ -16,11 +16,11 @@ ON_REPEAT = ("keep-last", "keep-first", "fail")
 
 
 def sort_inputs(inputs, options):
-    """Returns inputs in ascending order of the times, or else the step numbers, with which they begin.
+    """Returns the inputs in ascending order of the time, or otherwise the step number, of their first steps.
 
-    If some begin with neither, and their names differ only in numbers, these numbers order them; otherwise the order
-    remains. Reads the beginning of each input. An input that cannot be read leaves the order to the others' names: the
-    conversion reports what is wrong with it.
+    If some first steps have neither, or an input cannot be read, inputs whose names differ only in numbers are ordered by
+    these numbers; otherwise the order is unchanged. Reads the beginning of each input. The conversion reports inputs that
+    cannot be read.
     """
     if len(inputs) < 2:
         return inputs
@@ -35,14 +35,14 @@ def sort_inputs(inputs, options):
 
 def _first_step(one, options):
     """Returns the first step of an input, or None."""
-    with contextlib.suppress(Exception):  # of libraries too; the conversion reports it
+    with contextlib.suppress(Exception):  # libraries raise errors of many types; the conversion reports them
         with contextlib.closing(one.row.steps(one.path, options)) as steps:
             return next(steps, None)
     return None
 
 
 def _keys(steps):
-    """Returns (time, number) of each step, or None if some have neither a time nor a number."""
+    """Returns sort keys: (time, number) or the number of each step, or None if some steps lack both."""
     if None in steps:
         return None
     numbers = [step.number for step in steps]
@@ -70,11 +70,12 @@ def _is_finite(time):
 
 
 def choose_axis(steps):
-    """Returns (key, note): which of "time", "step" and "index" orders the steps of a series, and a note if it is not what
-    the files suggest, or "".
+    """Returns (key, note): which of "time", "step" and "index" orders the steps of a series, and a note if that may be
+    unexpected, otherwise "".
 
-    steps: dicts with "time" and "step", each a number or None. Times order a series if all steps have a finite one and
-    not all are equal, unless step numbers tell more steps apart; else step numbers do, else the order of the inputs.
+    steps: dicts with "time" and "step", each a number or None. The key is the time if all steps have a finite one, not
+    all are equal, and step numbers do not distinguish more steps. Otherwise it is the step number under the same
+    conditions, and as a last resort the index in the order of the inputs.
     """
     distinct = {key: len({step[key] for step in steps}) for key in ("time", "step") if all(_is_finite(step[key]) for step in steps)}
     usable = {key: count for key, count in distinct.items() if count > 1 or len(steps) == 1}
@@ -92,8 +93,8 @@ def choose_axis(steps):
 
 
 def resolve_repeats(steps, key, on_repeat):
-    """Returns (kept, dropped) of steps with equal `key`, in the order of their places in the inputs; `kept` in ascending
-    order of the key. on_repeat: "keep-first", otherwise the last ones are kept."""
+    """Resolves steps with equal `key`. Returns (kept, dropped), with `kept` in ascending order of the key. steps: in the
+    order of the inputs. on_repeat: "keep-first"; any other value keeps the last of equal steps."""
     kept = {}
     dropped = []
     for step in steps:
@@ -108,7 +109,7 @@ def resolve_repeats(steps, key, on_repeat):
 
 
 def describe_repeats(dropped, key, on_repeat):
-    """Returns a note on steps that were left out."""
+    """Returns a note about dropped steps."""
     values = sorted({step[key] for step in dropped})
     shown = ", ".join(f"{value:.15g}" for value in values[:5]) + (" ..." if len(values) > 5 else "")
     which = "first" if on_repeat == "keep-first" else "last"
@@ -118,14 +119,14 @@ def describe_repeats(dropped, key, on_repeat):
 
 
 def check_repeats(walk):
-    """Raises if two steps of a conversion have the same time, or the same number where there are no times."""
+    """Raises if two steps of a conversion have the same time, or the same number if times are missing."""
     steps = [{"time": step.time, "step": step.number, "index": index, "input": one.path} for index, one, step in walk]
     if steps:
         refuse_repeats(steps)
 
 
 def refuse_repeats(steps):
-    """Raises if choose_axis() finds steps that repeat."""
+    """Raises if two steps have the same value of the key from choose_axis()."""
     key, _ = choose_axis(steps)
     seen = {}
     for step in steps:
@@ -137,7 +138,7 @@ def refuse_repeats(steps):
 
 
 def write_list(name, steps, key):
-    """Writes the list `name` of steps, and removes datasets of the list that it replaces which are not in it."""
+    """Writes the list `name` of steps. Removes datasets that are only in the list that it replaces."""
     former = _listed_files(name)
     text = json.dumps({"file-series-version": "1.0", "files": [
         {"name": os.path.basename(step["done"]), "time": step[key]} for step in steps]}, indent=1)
@@ -151,7 +152,7 @@ def write_list(name, steps, key):
 
 
 def remove_list(name):
-    """Removes a list and its datasets, if it exists."""
+    """Removes a list, if it exists, and its datasets."""
     files = _listed_files(name)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(name)
@@ -160,7 +161,7 @@ def remove_list(name):
 
 
 def _listed_files(name):
-    """Returns the datasets in a list that an earlier conversion to the same name wrote: NAME_0000.bat and so on."""
+    """Returns the datasets (NAME_0000.bat ...) in a list written by an earlier conversion to the same name."""
     stem = os.path.basename(name)[:-len(".bat.series")]
     own = re.compile(re.escape(stem) + r"_\d{4,}\.bat\Z")
     try:

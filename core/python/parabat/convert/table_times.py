@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables with several times: a column with the time, or the step number, of each row makes several steps of one table.
+"""Tables with several times: a column with the time or step number of each row splits one table into several steps.
 
     names = KeyColumns.find(columns, texts, options)
-    keys = find_keys(names, walk)                   # groups of rows, each of which becomes a step
-    yield from GroupedSteps(source, keys).steps()   # which read the rows of a step
+    keys = find_keys(names, walk)                   # groups of rows, one for each step
+    yield from GroupedSteps(source, keys).steps()   # each reads its rows
 
-Rows of one time need not be adjacent: the index knows the first and the last piece with rows of a step, and only these
-pieces are read for it. They stay in memory for the next steps, which usually need the same ones.
+Rows of one time need not be adjacent: the index stores the first and last piece that contain rows of a step, and only these
+pieces and those between them are read. They stay in memory for the next steps, which usually need the same pieces.
 """
 
 import dataclasses
@@ -19,14 +19,14 @@ from . import cf
 from .model import ConvertError, Divided, Step, listed
 from .text_tables import STEP_NAME, TIME_NAME, split_unit
 
-MAX_STEPS = 1_000_000  # a column with more values is not taken for times
-MANY_STEPS = 10_000    # nor one with more, if most occur only once
+MAX_STEPS = 1_000_000  # a column with more distinct values is not used as times
+MANY_STEPS = 10_000    # the same limit if most values occur only once
 
 
 @dataclasses.dataclass(frozen=True)
 class KeyColumns:
-    """Names of columns that may tell steps apart: with a time and with a step number, or None. chosen: the one that the user
-    named, or "". without: what --time-column none does, in words."""
+    """Names of the columns with a time and with a step number that may distinguish steps, or None. chosen: the column that the
+    user named, or "". without: describes what --time-column none does."""
 
     time: typing.Optional[str] = None
     step: typing.Optional[str] = None
@@ -38,7 +38,7 @@ class KeyColumns:
 
     @staticmethod
     def find(names, texts, options):
-        """names: of the columns; texts: those of them without numbers."""
+        """names: all columns. texts: non-numeric columns."""
         given = options.time_column
         if given == "none":
             return KeyColumns()
@@ -59,7 +59,7 @@ class KeyColumns:
 
 @dataclasses.dataclass
 class Group:
-    """Rows of a step: its time and number, how many there are, and the first and the last piece with some of them."""
+    """The rows of a step: its time and number, the number of rows, and the first and last piece that contain some."""
 
     time: typing.Optional[float]
     number: typing.Optional[int]
@@ -70,8 +70,8 @@ class Group:
 
 @dataclasses.dataclass
 class Keys:
-    """What an Index found. groups: in ascending order, none if the table is one step. by: "time" or "step". columns: those
-    that are not attributes. remarks: pairs of a key and words."""
+    """The result of an Index. groups: in ascending order, empty if the table is one step. by: "time" or "step". columns: those
+    that are not attributes. remarks: pairs of a key and a message."""
 
     groups: list
     by: str = ""
@@ -91,16 +91,16 @@ class Keys:
 
 
 class Index:
-    """The pairs of times and steps in a table, and where they are."""
+    """The distinct pairs of time and step number in a table, and their locations."""
 
     def __init__(self, names):
         self._names = names
-        self._pairs = {}  # (time, step) -> [rows, first piece, last piece]; None for a missing one
+        self._pairs = {}  # (time, step), None if missing -> [rows, first piece, last piece]
         self._rows = 0
 
     def add(self, piece, times, steps):
-        """The times and steps of the rows of a piece, each an array, or None if there is no such column. Returns whether
-        more pieces are needed."""
+        """Adds the rows of a piece. times, steps: arrays, or None without such a column. Returns whether to continue with
+        the next piece."""
         count = len(times if times is not None else steps)
         self._rows += count
         if not count:
@@ -135,7 +135,7 @@ class Index:
         return Keys([], remarks=remarks)
 
     def _groups(self, by):
-        """Returns (groups, "") of the distinct values of a column, or ([], why it cannot tell steps apart, or "")."""
+        """Returns (groups, "") for the distinct values of a column, or ([], why it cannot distinguish steps)."""
         place = 0 if by == "time" else 1
         groups = {}
         for pair, (rows, first, last) in self._pairs.items():
@@ -161,7 +161,7 @@ class Index:
         return result, ""
 
     def _rounded(self):
-        """Returns a time that float64 does not hold exactly, or None."""
+        """Returns a time that float64 cannot represent exactly, or None."""
         return next((time for time, _ in self._pairs if isinstance(time, int) and int(float(time)) != time), None)
 
     def _keys(self, by, name, groups, remarks):
@@ -188,7 +188,7 @@ class Index:
 
 
 def _doubt(name, groups):
-    """Returns why different values are not steps although a column has the name of one, or ""."""
+    """Returns why the values of a column are not steps despite its name, or ""."""
     rows = sum(group.count for group in groups)
     if len(groups) == rows or (len(groups) > MANY_STEPS and rows < 2 * len(groups)):
         return f"has {len(groups)} different values in {rows} rows; --time-column '{name}' makes each a step"
@@ -196,7 +196,7 @@ def _doubt(name, groups):
 
 
 def find_keys(names, walk):
-    """Returns the Keys of a table. walk(names): yields the times and the steps of the rows of each piece, arrays or None."""
+    """Returns the Keys of a table. walk(names): yields the times and steps of the rows of each piece, as arrays or None."""
     if not names:
         return Keys([])
     several = names.time is not None and names.step is not None
@@ -214,12 +214,12 @@ def find_keys(names, walk):
 
 
 def _is_number(value):
-    """Whether a value can be a step number."""
+    """Returns whether a value can be a step number."""
     return float(value).is_integer() and -2 ** 63 <= value < 2 ** 63
 
 
 def _coded(values, count):
-    """Returns (different values as Python numbers, index of that of each row); None for those that are missing."""
+    """Returns (distinct values as Python numbers, index of each row's value); missing values are None."""
     if values is None:
         return [None], np.zeros(count, np.int64)
     known, codes = np.unique(values, return_inverse=True)
@@ -229,14 +229,15 @@ def _coded(values, count):
 class GroupedSteps:
     """The steps of a table.
 
-    source: has load(first, last, i, n), which returns (times, steps, content) of the i-th of n parts of some pieces;
-    particles(content, rows), the Particles of some of these rows; size(first, last), about how many bytes they have.
+    source: has load(first, last, i, n), which returns (times, steps, content) for the i-th of n parts of a range of pieces;
+    particles(content, rows), which returns the Particles of some of these rows; and size(first, last), their approximate
+    size in bytes.
     """
 
     def __init__(self, source, keys):
         self._source = source
         self._keys = keys
-        self._window = None  # (first, last), content, order of the rows by step, ends of the steps in it
+        self._window = None  # (first, last), content, rows sorted by step, end of each step in them
 
     def steps(self):
         """Yields the Steps."""
@@ -249,7 +250,7 @@ class GroupedSteps:
         group = self._keys.groups[i]
         place = (group.first, group.last)
         if self._window is None or self._window[0] != place:
-            self._window = None  # before more is read
+            self._window = None  # frees the memory before the next read
             times, steps, content = self._source.load(*place, 0, 1)
             codes = self._keys.codes(times, steps)
             order = np.argsort(codes, kind="stable")
