@@ -380,8 +380,8 @@ assert 'pbc="T F F"' in comment({"h5md": {"box": {"edges": [10, 9, 8], "boundary
                                  "periodic_box": {"lower": [0, None, None], "upper": [10, None, None]}})[0]
 assert comment({"xyz": {"box": {"edges": EDGES, "boundary": "pp pp pp"}}, "periodic_box": BOX})[0].startswith('Lattice="10.0 0.0 0.0 0.0 9')
 unknown = {"lammps": {"box": {"origin": [0, 0, 0], "edges": EDGES, "boundary": None}}}
-assert comment(unknown, says=["does not say along which axes its box is periodic"])[0] == TURNED
-exported("boxed.bat", "boxed.dump", says=["does not say which boundaries its box has"])
+assert comment(unknown, says=["does not state along which axes its box is periodic"])[0] == TURNED
+exported("boxed.bat", "boxed.dump", says=["does not state the boundaries of its box"])
 assert "BOX BOUNDS xy xz yz\n" in pathlib.Path("boxed.dump").read_text()
 with parabat.open(back("boxed.dump")) as dataset:
     assert json.loads(dataset.metadata)["lammps"]["box"] == unknown["lammps"]["box"]
@@ -428,7 +428,7 @@ if laspy and module("lazrs"):
     exported("none.bat", "none.laz")
     fails(2, "COPC files cannot be written", "a.bat", "a.copc.laz")
     write("nan.bat", {"id": IDS}, np.where(np.arange(N)[:, None] == 5, np.nan, XYZ))
-    fails(2, "not all finite", "nan.bat", "nan.las")
+    fails(2, "positions that are not finite", "nan.bat", "nan.las")
 
 # --- Nothing is left of an export that fails
 for ending in [".xyz", ".dump", ".data", *([".hdf5", ".h5", ".vtkhdf"] if h5py else []), *([".laz"] if "laspy" in done else [])]:

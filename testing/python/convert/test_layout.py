@@ -64,7 +64,7 @@ def series(values, times=None, numbers=None):
 
 # --- One step: what is of the box, of the step, or a text
 reported = converted(CASES / "flat.h5", "flat.bat")
-assert "'box' is not written: it is of the box, not of particles; the metadata keeps it" in reported, reported
+assert "'box' is not written: it describes the box, not particles; the metadata keeps it" in reported, reported
 assert "'name' is not written: it is a single value; the metadata keeps it" in reported, reported
 with parabat.open("flat.bat") as dataset:
     assert dataset.time == 0.5 and dataset.step is None and list(dataset.read()) == ["vel"] and len(dataset) == 4
