@@ -82,7 +82,7 @@ for sign, delimiter in (("#", " "), ("%", ","), ("#", ",")):
     assert remarks == [f"comments among the rows, beginning with {sign}, are skipped: 3"], remarks
 reported = converted(put("mid.txt", "# x y z rho\n1 2 3 4\n# 5 6 7 8\n9 9 9 9\n"), "mid.bat")
 same("mid.bat", [(1, 2, 3), (9, 9, 9)], {"rho": i8(4, 9)}, key="rho")
-assert "comments among the rows are skipped" in reported, reported
+assert "comments among the rows, beginning with #, are skipped" in reported, reported
 refused(put("mid.txt", "# x y z\n1 2 3\n# 5\n\n1 2\n"), "bad.bat", says=["line 5 has 2 fields"])
 refused(put("mid.txt", "x y z\n1 2 3\n# 5 6 7\n"), "bad.bat", says=["line 3 has 4 fields", "looks like a comment"])
 refused(put("mid.txt", "x,y,z\n1,2,3\n" + "4,5,6\n" * 1000 + "#5,6,7\n"), "bad.bat", says=["line 1003", "looks like a comment"])
