@@ -90,7 +90,7 @@ def has_link(group, name):
 
 
 def virtual_files(group, name):
-    """hdf5_links.virtual_files()."""
+    """Calls hdf5_links.virtual_files()."""
     from . import hdf5_links  # pylint: disable=import-outside-toplevel
     return hdf5_links.virtual_files(group, name)
 

@@ -234,7 +234,7 @@ def _spend(budget, where):
 
 
 def root(file, follow=False, notes=None):
-    """The root Group of an h5py.File."""
+    """Returns the root Group of an h5py.File."""
     return Group(h5py.h5g.open(file.id, b"/"), _Links(follow, {} if notes is None else notes))
 
 

@@ -22,7 +22,7 @@ from .model import (Collector, ConvertError, Divided, Step, as_json, check_memor
 from .timeline import merge
 
 TIMES = ("time", "times")
-SHORT_TIMES = ("t",)  # with a value for each step, or a single value
+SHORT_TIMES = ("t",)  # used if it has a value for each step, or a single value
 NUMBERS = ("step", "steps", "timestep", "timesteps", "time_step", "time_steps", "iteration", "iterations")
 BOXES = ("box", "boxsize", "box_size", "box_length", "lattice", "cell", "pbc", "domain", "bounds", "origin")  # never attributes
 STEP_BYTES = 300  # memory for the number and time of a step

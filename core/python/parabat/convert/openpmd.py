@@ -25,7 +25,7 @@ except ImportError:  # h5py is only needed for HDF5
 
 AXES = ("x", "y", "z")
 BEAM = ("speciesType", "numParticles", "totalCharge", "chargeLive", "chargeUnitSI", "latticeElementName")  # attributes
-UNITS = ("m", "kg", "s", "A", "K", "mol", "cd")  # of unitDimension
+UNITS = ("m", "kg", "s", "A", "K", "mol", "cd")  # the base units of unitDimension
 
 Species = collections.namedtuple("Species", "name positions attributes metadata")
 

@@ -106,7 +106,7 @@ def axes(text):
 
 
 def mapping(text):
-    """NAME=PATH,..."""
+    """Parses NAME=PATH,... into the name and its paths."""
     name, equals, paths = text.partition("=")
     if not name or not equals or not all(paths.split(",")):
         raise argparse.ArgumentTypeError(f"{text!r}; allowed is NAME=PATH or NAME=PATH,PATH,...")
@@ -130,7 +130,7 @@ def find_number_type(text):
 
 
 def three_numbers(text):
-    """X,Y,Z."""
+    """Parses X,Y,Z into three numbers."""
     try:
         found = [float(each.replace("_", "?")) for each in text.split(",")]
     except ValueError:

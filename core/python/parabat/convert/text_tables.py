@@ -196,7 +196,7 @@ def look(path, delimiter=None, decimal=None, columns=None):
     remarks = []
     decimal = decimal or _find_decimal(cells, delimiter)
     if decimal == "," and given is None:
-        remarks.append(("decimal", "commas in its numbers are taken for decimal commas; --decimal . turns this off"))
+        remarks.append(("decimal", "commas in numbers are read as decimal commas; --decimal . turns this off"))
     has_names = not lines or not _is_row(cells, decimal, columns)
     if not lines:
         names, start = split(comment, delimiter), len(head)

@@ -71,7 +71,7 @@ class _Members(layout.Columns):
 
 
 def _table(file, node):
-    """The fields of an array of records."""
+    """Returns the fields of an array of records as Columns."""
     class Table(layout.Records):
         """An array of records in HDF5."""
 
@@ -341,7 +341,7 @@ def _mapped_divided(file, number, options):
 
 
 def _rows(node, part, remarks):
-    """All values of an array, or those of a part (i, n)."""
+    """Returns all values of an array, or those of a part (i, n)."""
     if part is None or not node.shape:
         return hdf5.read(node, remarks=remarks)
     return hdf5.read(node, slice(*part_of(len(node), *part)), remarks)

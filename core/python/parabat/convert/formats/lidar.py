@@ -111,7 +111,7 @@ def _points_in_chunks(path, header):
         file.seek(header.offset_to_point_data)
         try:
             table = lazrs.read_chunk_table(file, lazrs.LazVlr(record[0].record_data))
-        except Exception as error:  # of its own types  pylint: disable=broad-except
+        except Exception as error:  # lazrs defines its own types  pylint: disable=broad-except
             raise ConvertError(f"the table of its compressed chunks cannot be read: {error}") from None
     return sum(points for points, _ in table)
 

@@ -13,7 +13,7 @@ from ..model import Collector, ConvertError, Divided, Format, Step, check_memory
 
 SPECIES = ("gas", "dark", "star")
 FIELDS = {"gas": ("rho", "temp", "hsmooth", "metals", "phi"), "dark": ("eps", "phi"), "star": ("metals", "tform", "eps", "phi")}
-PRECISIONS = (("f4", "f4"), ("f8", "f4"), ("f8", "f8"))  # of positions and velocities
+PRECISIONS = (("f4", "f4"), ("f8", "f4"), ("f8", "f8"))  # types of positions and velocities
 
 
 class Snapshot:
