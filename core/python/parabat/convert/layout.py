@@ -173,7 +173,7 @@ class Layout:
     def _sort_single(self, name, dtype):
         if name.lower() in SHORT_TIMES and self._is_short_time(name, dtype):
             self.time_name = name
-            self.remarks.append((f"time {name}", f"'{name}' with a single value is taken as the time"))
+            self.remarks.append((f"time {name}", f"'{name}' with a single value is used as the time"))
         elif self.steps not in (None, 1) or not self._is_clock(name, dtype):
             self._leave_out(name, "it is a single value" if self.columns.shapes[name][0] is not None else "it is empty")
 
@@ -212,7 +212,7 @@ class Layout:
             if name.lower() in SHORT_TIMES and dtype.kind == "f" and self.steps != self.count and (
                     not any(each.lower() in TIMES for each in self.columns.shapes)):
                 self.time_name = name
-                self.remarks.append((f"time {name}", f"'{name}' with a value for each step is taken as their times"))
+                self.remarks.append((f"time {name}", f"'{name}' with a value for each step is used as their times"))
                 return
             if self._is_clock(name, dtype):
                 return
@@ -334,7 +334,7 @@ def steps(layouts, about=lambda species: {}):
         numbers, times = ({clock[which] for clock in clocks.values() if clock[which] is not None} for which in (0, 1))
         if len(times) > 1 or len(numbers) > 1:
             some = ", ".join(f"{name} {clock}" for name, clock in list(clocks.items())[:4])
-            layouts[next(iter(fixed))].remarks.append(("clocks", f"groups name different steps or times, {some}: none is taken; "
+            layouts[next(iter(fixed))].remarks.append(("clocks", f"groups have different steps or times, {some}: none is used; "
                                                        "convert each with --species"))
         yield _step(layouts, fixed, numbers.pop() if len(numbers) == 1 else None, times.pop() if len(times) == 1 else None, about)
 

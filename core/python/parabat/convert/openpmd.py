@@ -208,8 +208,8 @@ def read(particles, si=False, share=lambda n: slice(0, n), wants=lambda species,
         here = share(n)
         positions, unit = positions_of(species, n, si, here, remarks)
         if "positionOffset" not in species:
-            remarks_of.append(("offset", f"{name + ' has' if name else 'the particles have'} no positionOffset: it is taken "
-                               "as 0"))
+            remarks_of.append(("offset", f"{name + ' has' if name else 'the particles have'} no positionOffset; 0 "
+                               "is used"))
         attributes, factors, units = {}, {"position": unit}, {}
         for record, node in species.items():
             if record in ("position", "positionOffset", "particlePatches"):

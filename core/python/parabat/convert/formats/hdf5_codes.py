@@ -161,7 +161,8 @@ def _pysph(group, options, about, species, remarks):
             collector.leave_out(name, f"it has {len(values)} values for {collector.count} particles")
     missing = [axis for axis in "xyz" if axis not in axes]
     if missing:
-        collector.remarks.append(("dimensions", f"{' and '.join(missing)} {'are' if missing[1:] else 'is'} not in the file: 0"))
+        collector.remarks.append(("dimensions", f"{' and '.join(missing)} {'are' if missing[1:] else 'is'} "
+                                               "not in the file; 0 is used"))
     zeros = np.zeros_like(collector.arrays["x"])
     positions = np.stack([collector.arrays.pop(axis, zeros) for axis in "xyz"], axis=1)
     about = {**about, "name": group.name.rpartition("/")[2]}
