@@ -308,7 +308,7 @@ check(found["id"], found.positions, {"velocity": found["v"].astype("f4"), "mass"
 assert about["units"] == "metal" and about["box"]["edges"] == [[10, 0, 0], [2, 9, 0], [0, 0.5, 8]] and about["texts"] == TEXTS["texts"]
 exported("a.bat", "a.dump", says=["units"])
 assert "BOX BOUNDS pp pp pp\n0.0 10.0\n0.0 9.0\n0.0 8.0\n" in pathlib.Path("a.dump").read_text()
-exported("bare.bat", "bare.dump", says=["no step number", "no integer id", "the dataset has no box, which a dump requires; the box goes from"])
+exported("bare.bat", "bare.dump", says=["no step number", "no integer id", "the dataset has no box, which a dump requires; the box spans"])
 with parabat.open(back("bare.dump")) as dataset:
     assert len(dataset) == N and json.loads(dataset.metadata)["lammps"]["box"]["boundary"] == "ss ss ss"
 exported("none.bat", "none.dump")
