@@ -404,7 +404,7 @@ def _along(i, name, own, alike, axes, latitudes, done, options):
 
 
 def _to_degrees(i, name, own, axes, latitudes, done):
-    """Converts metres to degrees on a sphere: along meridians by its radius, along parallels also by the cosine of latitude."""
+    """Returns the factor from metres to degrees on a sphere. Along parallels, divides the array by the cosine of latitude."""
     axis = axes[i]
     if axis.kind == "X":
         along = next((j for j in range(3) if latitudes[j] is not None), None)

@@ -281,7 +281,7 @@ def _files(names):
 
 
 def _places(node, file):
-    """Returns where HDF5 looks for a file that an object names: in the folder of the object's file, then in the current one."""
+    """Yields the paths where HDF5 looks for a file that an object names: in the folder of its file, then in the current one."""
     name = os.fsdecode(file)
     if node is not None:
         yield os.path.join(os.path.dirname(os.path.abspath(os.fsdecode(h5py.h5f.get_name(node.id)))), name)

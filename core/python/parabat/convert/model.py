@@ -444,7 +444,7 @@ def plain(array):
 
 
 def in_parts(name, array, remarks):
-    """Yields arrays of at most 9 components that together hold an array of any shape."""
+    """Returns pairs of a name and an array of at most 9 components that together hold an array of any shape."""
     if array.ndim > 2:
         array = array.reshape(len(array), int(np.prod(array.shape[1:])))
     if array.ndim == 2 and array.shape[1] == 0:

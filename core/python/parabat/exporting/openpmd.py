@@ -96,7 +96,7 @@ def _of_unit(unit, dimension):
 
 
 def _describe(node, dimension):
-    """Returns the attributes of a record."""
+    """Writes the attributes of a record."""
     node.attrs["unitDimension"] = np.array(dimension, np.float64)
     node.attrs["timeOffset"] = np.float32(0)
     node.attrs["macroWeighted"] = np.uint32(0)

@@ -327,7 +327,7 @@ def _reported(field):
 
 
 def _fill(paths, species, name, first, array, options):
-    """Returns the values of particles from `first` on, counted over all files."""
+    """Fills an array with values of particles from `first` on, counted over all files."""
     place = -first  # index in the array of the first particle of a file
     for number, path in enumerate(paths):
         count = species.counts.get(number, 0)

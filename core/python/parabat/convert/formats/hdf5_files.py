@@ -292,7 +292,7 @@ def _check_alike(name, nodes):
 
 
 def _mapped_moving(file, node, options):
-    """Returns steps from positions (steps, n, 3)."""
+    """Yields steps from positions (steps, n, 3)."""
     found = layout.Layout(_Mapped(file, options.mapping), dataclasses.replace(options, columns=["positions"]))
     yield from layout.steps({"": found}, lambda species: {"hdf5": {"map": options.mapping, **hdf5.attributes(node)}})
 

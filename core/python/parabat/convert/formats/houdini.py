@@ -74,7 +74,7 @@ def _read(path, options):
 
 
 def _particles(collector, positions, about):
-    """Adds positions. Those with 4 values are homogeneous coordinates; the last value is an attribute unless it is always 1."""
+    """Returns the Particles. Positions with 4 values are homogeneous; the last value is an attribute unless it is always 1."""
     if positions is not None and positions.ndim == 2 and positions.shape[1] == 4:
         if (positions[:, 3] != 1).any() and collector.wants("Pw"):
             collector.add("Pw", np.ascontiguousarray(positions[:, 3]))

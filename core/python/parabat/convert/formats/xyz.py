@@ -457,7 +457,7 @@ class Table:
             options.at(done / frame.count)
 
     def take(self, column):
-        """Yields a name, an array, and its texts or None."""
+        """Returns triples of a name, an array, and its texts or None."""
         count = self._frame.count
         if KINDS[column.kind]:
             array = self._arrays.pop(column.name)[:count]

@@ -275,7 +275,7 @@ class _Grid:
         return found
 
     def _set_radius(self, axes, fields):
-        """Returns the radius of the earth in the file's grid mapping, or the default."""
+        """Sets the radius of the earth from the file's grid mapping, if it has one."""
         for name in fields:
             mapping = self._data.variables.get(str(self._data[name].attrs.get("grid_mapping", "")).split(":")[0])
             for key in ("earth_radius", "semi_major_axis"):
