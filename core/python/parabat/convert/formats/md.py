@@ -191,7 +191,7 @@ def _check_claim(path, kind):
         return
     header = _dcd_header(path) if kind == ".dcd" else None
     if header and header[1] == 0:
-        raise ConvertError("its header has NSAVC (steps between frames) 0, which MDAnalysis cannot read")
+        raise ConvertError("its header has NSAVC 0 (steps between frames), which MDAnalysis cannot read")
     if atoms > smallest:
         raise ConvertError(f"claims {atoms} atoms, which do not fit in its {size} bytes: the file is truncated or damaged")
     check_memory(f"claims {atoms} atoms", 12 * atoms)
