@@ -228,7 +228,7 @@ refused("one.std", "bad.bat", "--species", "gas", says=["has no particles of 'ga
 refused("one.std", "bad.bat", "--species", "gass", says=["unknown species 'gass'; available: 'gas', 'dark', 'star'"])
 cuts("one.std")
 tipsy("wrong.std", (0, 1, 0), claims=(0, 2 ** 30, 0))
-refused("wrong.std", "bad.bat", says=["is not a TIPSY file, or has been cut: its 68 bytes do not fit its header"])
+refused("wrong.std", "bad.bat", says=["is not a TIPSY file, or is truncated: its 68 bytes do not match its header"])
 
 if IN_VENV:
     made = tipsy("yt.tipsy", (20, 30, 10))
@@ -478,9 +478,9 @@ with open("cloud/octree.bin", "rb") as file:
 put("cloud/octree.bin", content[:-1])
 refused("cloud", "bad.bat", says=["octree.bin: has ", "but a node has"])
 put("cloud/octree.bin", content)
-for change, says in (({"hierarchy": {"firstChunkSize": 67}}, "no chunk of 67 bytes at byte 0"),
+for change, says in (({"hierarchy": {"firstChunkSize": 67}}, "a chunk has 67 bytes from byte 0 on"),
                      ({"scale": [1]}, "scale and offset must have three"),
-                     ({"attributes": []}, "needs attributes"), ({"version": "1.8"}, "is not that of Potree 2"),
+                     ({"attributes": []}, "attributes need distinct names"), ({"version": "1.8"}, "was not written by Potree 2"),
                      ({"offset": None}, "metadata.json")):
     potree("cloud", **change)
     refused("cloud", "bad.bat", says=[says])
@@ -673,4 +673,4 @@ else:
     for content, says in ((whole[:-7], ["ends within"]), (whole[:12], ["expected compressed data"]), (b"".join([b"scf1", bytes(8), *chunks[:-1]]), []),
                           (whole[:40] + bytes(9) + whole[49:], []), (whole[:16] + b"\xff\xff\xff\x7f" + whole[20:], [])):
         refused(put("bad.bgeo.sc", content), "bad.bat", says=says)
-refused(put("text.geo", b"PGEOMETRY V5\n"), "bad.bat", says=["is text of a version before Houdini 12"])
+refused(put("text.geo", b"PGEOMETRY V5\n"), "bad.bat", says=["is a text file from before Houdini 12"])

@@ -81,7 +81,7 @@ def check_hdf5():
         assert [sorted(particles["id"].tolist()) for _, _, particles, _ in datasets.values()] == [[10, 11, 12], [10, 11]]
         assert listed() == [0.5, 1.5]
 
-    assert "electrons has no positionOffset: it is taken as 0" in converted(case("nooffset.h5"), "out.bat")
+    assert "electrons has no positionOffset; 0 is used" in converted(case("nooffset.h5"), "out.bat")
     assert sorted(found()) == ["out_electrons.bat", "out_ions.bat"]
 
     reported = converted(case("flat.h5"), "out.bat")

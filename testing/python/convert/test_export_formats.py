@@ -310,7 +310,7 @@ check(found["id"], found.positions, {"velocity": found["v"].astype("f4"), "mass"
 assert about["units"] == "metal" and about["box"]["edges"] == [[10, 0, 0], [2, 9, 0], [0, 0.5, 8]] and about["texts"] == TEXTS["texts"]
 exported("a.bat", "a.dump", says=["units"])
 assert "BOX BOUNDS pp pp pp\n0.0 10.0\n0.0 9.0\n0.0 8.0\n" in pathlib.Path("a.dump").read_text()
-exported("bare.bat", "bare.dump", says=["no step number", "no integer id", "the dataset has no box, which a dump requires; the box goes from"])
+exported("bare.bat", "bare.dump", says=["no step number", "no integer id", "the dataset has no box, which a dump requires; the box spans"])
 with parabat.open(back("bare.dump")) as dataset:
     assert len(dataset) == N and json.loads(dataset.metadata)["lammps"]["box"]["boundary"] == "ss ss ss"
 exported("none.bat", "none.dump")
@@ -382,8 +382,8 @@ assert 'pbc="T F F"' in comment({"h5md": {"box": {"edges": [10, 9, 8], "boundary
                                  "periodic_box": {"lower": [0, None, None], "upper": [10, None, None]}})[0]
 assert comment({"xyz": {"box": {"edges": EDGES, "boundary": "pp pp pp"}}, "periodic_box": BOX})[0].startswith('Lattice="10.0 0.0 0.0 0.0 9')
 unknown = {"lammps": {"box": {"origin": [0, 0, 0], "edges": EDGES, "boundary": None}}}
-assert comment(unknown, says=["does not say along which axes its box is periodic"])[0] == TURNED
-exported("boxed.bat", "boxed.dump", says=["does not say which boundaries its box has"])
+assert comment(unknown, says=["does not state along which axes its box is periodic"])[0] == TURNED
+exported("boxed.bat", "boxed.dump", says=["does not state the boundaries of its box"])
 assert "BOX BOUNDS xy xz yz\n" in pathlib.Path("boxed.dump").read_text()
 with parabat.open(back("boxed.dump")) as dataset:
     assert json.loads(dataset.metadata)["lammps"]["box"] == unknown["lammps"]["box"]
@@ -454,7 +454,7 @@ if laspy and module("lazrs"):
             read = dataset.read()
         np.testing.assert_array_equal(read.positions[np.argsort(read["id"])], found[np.argsort(rows)])
     write("nan.bat", {"id": IDS}, np.where(np.arange(N)[:, None] == 5, np.nan, XYZ))
-    fails(2, "not all finite", "nan.bat", "nan.las")
+    fails(2, "positions that are not finite", "nan.bat", "nan.las")
 
 # --- The table of the manual: what a file has no place for is reported, and nothing else
 with open(MANUAL, encoding="utf-8") as file:

@@ -272,7 +272,7 @@ with parabat.open("cfg.bat") as dataset:
     assert {tuple(place): tuple(rate) for place, rate in zip(found.positions.tolist(), found["ds"].tolist())} == places_of
 for name, content, says in (
         ("cut", extended[:-200], ["of 9 atoms"]), ("cut_row", extended[:-30], ["values instead of 8"]),
-        ("cell", extended.replace("H0(2,2) = 6 A\n", ""), ["not all of H0(1,1)"]), ("mass", extended.replace("63.5\nCu\n", ""), ["without a line of its mass"]),
+        ("cell", extended.replace("H0(2,2) = 6 A\n", ""), ["not all of H0(1,1)"]), ("mass", extended.replace("63.5\nCu\n", ""), ["without preceding lines with its mass"]),
         ("strain", extended.replace("A = 1 ", "Transform(1,1) = 1\nTransform(1,2) = 0.5\nA = 1 "), ["'Transform(1,2) = 0.5': a cell that is"]),
         ("claim", extended.replace("particles = 9", "particles = 99999999999"), ["claims 99999999999 atoms"]),
         ("word", extended.replace(repr(extra[2, 1]), "x"), ["'x' in column 'vy'"])):

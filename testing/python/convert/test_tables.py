@@ -83,10 +83,10 @@ for sign, delimiter in (("#", " "), ("%", ","), ("#", ",")):
     rows[3:3] = [f"{sign} 5 6 7", f'  {sign}"{sign}']
     found, remarks = table(f"{sign} id{delimiter}n{delimiter}v\n" + "\n".join(rows) + f"\n{sign}1{delimiter}2{delimiter}3\n")
     equal(found, {"id": i8(*range(9)), "n": i8(*range(BIG, BIG + 9)), "v": f8(*[0.5] * 9)})
-    assert remarks == [f"comments among the rows are skipped, 3 of them, that begin with {sign}"], remarks
+    assert remarks == [f"comments among the rows, beginning with {sign}, are skipped: 3"], remarks
 reported = converted(put("mid.txt", "# x y z rho\n1 2 3 4\n# 5 6 7 8\n9 9 9 9\n"), "mid.bat")
 same("mid.bat", [(1, 2, 3), (9, 9, 9)], {"rho": i8(4, 9)}, key="rho")
-assert "comments among the rows are skipped" in reported, reported
+assert "comments among the rows, beginning with #, are skipped" in reported, reported
 refused(put("mid.txt", "# x y z\n1 2 3\n# 5\n\n1 2\n"), "bad.bat", says=["line 5 has 2 fields"])
 refused(put("mid.txt", "x y z\n1 2 3\n# 5 6 7\n"), "bad.bat", says=["line 3 has 4 fields", "looks like a comment"])
 refused(put("mid.txt", "x,y,z\n1,2,3\n" + "4,5,6\n" * 1000 + "#5,6,7\n"), "bad.bat", says=["line 1003", "looks like a comment"])

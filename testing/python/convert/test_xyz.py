@@ -169,7 +169,7 @@ for words, box, note in (
         ('Lattice="4 0 0 0 0 0 0 0 6" pbc=[T, F, T]', {"lower": [0, None, 0], "upper": [4, None, 6]}, ""),
         ('lattice={4 0 0 0 5 0 0 0 6} pbc="1 0 0" origin="1 2 3"', {"lower": [1, None, None], "upper": [5, None, None]}, ""),
         ('Lattice=[[4,0,0],[0,5,0],[0,0,6]] pbc=T', {"lower": [0, 0, 0], "upper": [4, 5, 6]}, ""),
-        ('Lattice=[[4,0,0],[1,5,0],[0,0,6]] pbc=F', None, "rows are taken as the vectors")):
+        ('Lattice=[[4,0,0],[1,5,0],[0,0,6]] pbc=F', None, "rows are used as the vectors")):
     _, particles = read(frame.format(words))
     assert note in str(particles.remarks) and ("pbc" in words or note), (words, particles.remarks)
     assert particles.metadata.get("periodic_box") == box, (words, particles.metadata)

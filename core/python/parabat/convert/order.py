@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The order of a time series: of its inputs before the conversion, and of its steps in the list afterwards."""
+"""Orders a time series: its inputs before the conversion, and the steps in its list afterwards."""
 
 import contextlib
 import json
@@ -19,11 +19,11 @@ ON_REPEAT = ("keep-last", "keep-first", "fail")
 
 
 def sort_inputs(inputs, options):
-    """Returns inputs in ascending order of the times, or else the step numbers, with which they begin.
+    """Returns the inputs in ascending order of the time, or otherwise the step number, of their first steps.
 
-    If some begin with neither, and their names differ only in numbers, these numbers order them; otherwise the order
-    remains. Reads the beginning of each input. An input that cannot be read leaves the order to the others' names: the
-    conversion reports what is wrong with it.
+    If some first steps have neither, or an input cannot be read, inputs whose names differ only in numbers are ordered by
+    these numbers; otherwise the order is unchanged. Reads the beginning of each input. The conversion reports inputs that
+    cannot be read.
     """
     if len(inputs) < 2:
         return inputs
@@ -38,14 +38,14 @@ def sort_inputs(inputs, options):
 
 def _first_step(one, options):
     """Returns the first step of an input, or None."""
-    with contextlib.suppress(Exception):  # of libraries too; the conversion reports it
+    with contextlib.suppress(Exception):  # libraries raise errors of many types; the conversion reports them
         with contextlib.closing(one.row.steps(one.path, options)) as steps:
             return next(steps, None)
     return None
 
 
 def _keys(steps):
-    """Returns (time, number) of each step, or None if some have neither a time nor a number."""
+    """Returns sort keys: (time, number) or the number of each step, or None if some steps lack both."""
     if None in steps:
         return None
     numbers = [step.number for step in steps]
@@ -69,14 +69,14 @@ def _times(steps):
 
 
 def check_repeats(walk):
-    """Raises if two steps of a conversion have the same time, or the same number where there are no times."""
+    """Raises if two steps of a conversion have the same time, or the same number if times are missing."""
     steps = [{"time": step.time, "step": step.number, "index": index, "input": one.path} for index, one, step in walk]
     if steps:
         refuse_repeats(steps)
 
 
 def refuse_repeats(steps):
-    """Raises if choose_axis() finds steps that repeat."""
+    """Raises if two steps have the same value of the key from choose_axis()."""
     key, _ = choose_axis(steps)
     seen = {}
     for step in steps:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The formats that there are: a row for each file of formats/, and of grids/."""
+"""The available formats, from the files in formats/ and grids/."""
 
 import importlib
 import importlib.util
@@ -16,7 +16,7 @@ NEVER_GRIDS = ("amber", "gadget", "h5md", "osiris", "parcels", "pysph")
 
 
 def formats(grids=False):
-    """All of particles, or of grids, in the order in which they are asked."""
+    """Returns all formats of particles or grids, in the order in which they are tried."""
     rows, folder = [], _grids if grids else _folder
     for module in pkgutil.iter_modules(folder.__path__):
         found = importlib.import_module(f"{folder.__name__}.{module.name}")
@@ -25,7 +25,7 @@ def formats(grids=False):
 
 
 def named(name, grids=False):
-    """The format of this name, or in this file."""
+    """Returns the format with this name, or the one defined in this file."""
     if name.endswith(".py"):
         return _in_file(name)
     for row in formats(grids):
@@ -48,7 +48,7 @@ def _in_file(path):
 
 
 def find_format(path, grids=False):
-    """By content if one knows it, else by the end of the name."""
+    """Returns the format of a file, found by content or, failing that, by the extension."""
     try:
         with open_stream(path) as stream:
             head = stream.peek(HEAD)

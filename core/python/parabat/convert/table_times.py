@@ -31,7 +31,7 @@ class GroupedSteps:
     def __init__(self, source, keys):
         self._source = source
         self._keys = keys
-        self._window = None  # (first, last), content, order of the rows by step, ends of the steps in it
+        self._window = None  # (first, last), content, rows sorted by step, end of each step in them
         self._sorted = None  # RowsByStep
         self._remarks = list(keys.remarks)
 
@@ -52,7 +52,7 @@ class GroupedSteps:
             return self._read_sorted(i, 0, 1)
         place = (group.first, group.last)
         if self._window is None or self._window[0] != place:
-            self._window = None  # before more is read
+            self._window = None  # frees the memory before the next read
             times, steps, content = self._source.load(*place, 0, 1)
             codes = self._keys.codes(times, steps)
             order = np.argsort(codes, kind="stable")

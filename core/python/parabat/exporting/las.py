@@ -15,8 +15,8 @@ from . import copc
 from .source import unique_names
 
 MAX_INTEGER = 2 ** 31 - 1
-MAX_NAME = 32           # bytes of the name of an extra dimension
-MAX_COMPONENTS = 3      # of an extra dimension
+MAX_NAME = 32           # maximum bytes in the name of an extra dimension
+MAX_COMPONENTS = 3      # maximum components of an extra dimension
 COLOURS = ("red", "green", "blue")
 
 
@@ -60,7 +60,7 @@ def _points(source):
 
 
 def _point_format(source):
-    """The format that has the dimensions that the attributes need: that of a converted file, or one with colours."""
+    """Returns the point format that has the dimensions of the attributes: that of a converted file, or one with colours."""
     kept = source.program("las").get("point_format")
     if kept in (6, 7, 8):
         return kept
@@ -71,10 +71,10 @@ def _point_format(source):
 
 
 def _integers(source):
-    """(scales, offsets, integers) of the coordinates."""
+    """Returns (scales, offsets, integers) for the coordinates."""
     positions = source.positions.astype(np.float64)
     if not np.isfinite(positions).all():
-        refuse("positions are not all finite, which LAS does not hold; select others with --box")
+        refuse("LAS cannot store positions that are not finite; select others with --box")
     about = source.program("las")
     scales, offsets = (np.array(about.get(name, []), float) for name in ("scales", "offsets"))
     if scales.shape == offsets.shape == (3,) and (scales > 0).all():
@@ -102,7 +102,7 @@ def _add_crs(laspy, header, source):
 
 
 def _dimensions(laspy, source, header):
-    """Pairs of name and values: of standard dimensions, and of extra ones."""
+    """Returns pairs of a name and values, for standard dimensions and for extra ones."""
     standard, extra, taken = [], [], set(header.point_format.dimension_names) | {"X", "Y", "Z", "x", "y", "z"}
     for written, name in unique_names(source, lambda name: name.replace("\0", "_")):
         values = source.attributes[name]
@@ -129,7 +129,7 @@ def _dimensions(laspy, source, header):
 
 
 def _fits(laspy, header, name, values):
-    """Whether an attribute is a standard dimension that holds all of its values."""
+    """Returns whether an attribute has a standard dimension that can store all of its values."""
     if name not in header.point_format.standard_dimension_names or name in ("X", "Y", "Z") or values.ndim > 1:
         return False
     about = header.point_format.dimension_by_name(name)

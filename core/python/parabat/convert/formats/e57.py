@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scans in E57 (ASTM E2807): each is a species if there are several, with all of its fields.
+"""E57 scans (ASTM E2807) with all of their fields. If a file has several scans, each becomes a species.
 
-Integers have the smallest type that holds the range the file declares. Positions are cartesian coordinates, made of
-spherical ones where a scan has no others, and turned and moved by the pose of the scan where it has one, in double
-precision; without either they stay as they are.
+Integers get the smallest type that holds the range declared in the file. Positions are Cartesian coordinates. They are
+computed from spherical coordinates if a scan has no others, and rotated and translated by the pose of the scan if it
+has one, in double precision; otherwise they are unchanged.
 """
 
 import numpy as np
@@ -79,7 +79,7 @@ def _scan(libe57, file, i, species, options):
 
 
 def _values(libe57, file, header, nodes, where):
-    """Arrays by name."""
+    """Returns the arrays by name."""
     count = header.point_count
     check_memory(f"{where}: claims {count} points of {len(nodes)} fields", 8 * count * len(nodes))
     arrays, buffers = {}, libe57.VectorSourceDestBuffer()
@@ -108,7 +108,7 @@ def _values(libe57, file, header, nodes, where):
 
 
 def _moved(header, positions, remarks, number):
-    """By the pose, one product after the other, since the order of sums of a matrix product depends on the machine."""
+    """Applies the pose, one product after the other, since the summation order of a matrix product depends on the machine."""
     rotation, translation = (np.asarray(each, np.float64) for each in (header.rotation, header.translation))
     if not header.has_pose() or (not translation.any() and not rotation[1:].any() and rotation[0]):
         return positions

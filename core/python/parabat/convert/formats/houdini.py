@@ -18,14 +18,14 @@ from ..streams import BLOCK, open_stream
 CLASSIC = b"BgeoV"
 SCF = b"scf1"
 SCF_HEADER, BLOSC_HEADER, BLOSC_VERSIONS = 12, 16, (1, 2)
-REFUSED = {b"PGEOMETRY": "is text of a version before Houdini 12; save it as .bgeo"}
+REFUSED = {b"PGEOMETRY": "is a text file from before Houdini 12; save it as .bgeo"}
 STORAGES = {"fpreal16": "f2", "fpreal32": "f4", "fpreal64": "f8", "int8": "i1", "int16": "i2", "int32": "i4", "int64": "i8",
             "uint8": "u1", "uint16": "u2", "bool": "u1"}
 FLOAT, INTEGER, TEXT, VECTOR = 0, 1, 4, 5
 
 
 def _content(path):
-    """All bytes of a file, decompressed."""
+    """Returns all bytes of a file, decompressed."""
     with open_stream(path) as stream:
         parts, size = [], 0
         while True:
@@ -116,7 +116,7 @@ def _time(info, collector):
 
 
 def _particles(collector, positions, about):
-    """Positions with 4 values are homogeneous coordinates, of which the last is an attribute unless it is 1."""
+    """Returns the Particles. Positions with 4 values are homogeneous; the last value is an attribute unless it is always 1."""
     if positions is not None and positions.ndim == 2 and positions.shape[1] == 4:
         if (positions[:, 3] != 1).any() and collector.wants("Pw"):
             collector.add("Pw", np.ascontiguousarray(positions[:, 3]))
@@ -132,7 +132,7 @@ def _entries(attributes):
 
 
 def _attribute(definition, block, count, name):
-    """Values of an attribute, or None and why there are none."""
+    """Returns (values, None) for an attribute, or (None, why it is left out)."""
     if definition.get("type") != "numeric":
         return None, "it contains texts" if definition.get("type") == "string" else f"it is of type {definition.get('type')}"
     values = pairs(block.get("values", []))
@@ -158,8 +158,8 @@ def _attribute(definition, block, count, name):
 
 
 def _paged(values, count, size, dtype):
-    """Values in pages. In each page, the parts of a value come one after the other; a part that does not change in a page is
-    stored once."""
+    """Decodes paged values. Each page stores the parts of a value one after the other; a part that is constant within a page
+    is stored once."""
     raw = np.asarray(values["rawpagedata"], dtype).ravel()
     page_size, packing = int(values["pagesize"]), [int(each) for each in values.get("packing", [size])]
     flags = values.get("constantpageflags") or [[] for _ in packing]
@@ -181,7 +181,7 @@ def _paged(values, count, size, dtype):
 
 
 class Classic:
-    """A file of version 5: big-endian, in words of 4 bytes."""
+    """Reads a file of version 5: big-endian, in words of 4 bytes."""
 
     def __init__(self, data):
         self._data, self._place = data, len(CLASSIC)
@@ -202,7 +202,7 @@ class Classic:
         return self.take(*self.numbers("H")).decode("utf-8", "replace")
 
     def attribute(self):
-        """Name, type and size of an attribute."""
+        """Reads the name, type and size of an attribute."""
         name = self.text()
         size, kind = self.numbers("Hi")
         if kind in (FLOAT, INTEGER, VECTOR):

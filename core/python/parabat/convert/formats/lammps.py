@@ -31,24 +31,24 @@ VECTORS = {"v": ("vx", "vy", "vz"), "f": ("fx", "fy", "fz"), "mu": ("mux", "muy"
 PLACES = (("x", "y", "z"), ("xu", "yu", "zu"), ("xs", "ys", "zs"), ("xsu", "ysu", "zsu"))
 SCALED = PLACES[2:]
 MAGICS = (b"DUMPATOM", b"DUMPCUSTOM")
-# Units of distance, time, velocity and force of the unit styles.
+# Units of distance, time, velocity and force in each unit style.
 STYLES = {"real": ("angstrom", "fs", "angstrom/fs", "kcal/mol/angstrom"),
           "metal": ("angstrom", "ps", "angstrom/ps", "eV/angstrom"),
           "si": ("m", "s", "m/s", "N"), "cgs": ("cm", "s", "cm/s", "dyn"),
           "electron": ("bohr", "fs", "bohr/(1.03275e-15 s)", "hartree/bohr"),
           "micro": ("um", "us", "um/us", "pg um/us^2"), "nano": ("nm", "ns", "nm/ns", "ag nm/ns^2")}
-MAX_TEXTS = 10000  # different texts of a column that is not known to have texts
+MAX_TEXTS = 10000  # maximum distinct texts of a column that is not known to have texts
 
 INTEGER = re.compile(r"[+-]?[0-9]+")
 GROW = 1 << 20  # rows allocated at first if the size of the rest of the file is unknown (compressed files)
 
 
 class Header:
-    """What precedes the atoms of one step."""
+    """The header of one step, which precedes its atoms."""
 
     def __init__(self):
         self.number = None
-        self.section = None  # of a data file: the section with the atoms, for messages
+        self.section = None  # for a data file: the section with the atoms, for messages
         self.time = None
         self.units = None
         self.count = None
@@ -56,16 +56,16 @@ class Header:
         self.origin = None
         self.edges = None  # (3, 3): the vectors a, b, c
         self.columns = None
-        self.repeats = {}  # of columns that were renamed: the name that another column has, too
+        self.repeats = {}  # renamed column -> its name in the file, shared with another column
         self.may_have_followers = False  # whether there may be more steps in the file
         self.texts = ()    # columns that have texts in the first row
         self.fractions = lambda header: ()  # finds columns that only seem to have integers
-        self.first = 0     # of a part of a step: its first atom, and the number of atoms of the step
+        self.first = 0     # for a part of a step: its first atom, and the number of atoms of the step
         self.total = None
 
     @property
     def name(self):
-        """Words for messages."""
+        """Describes the step in messages."""
         return self.section or f"timestep {self.number}"
 
     def original(self, name):
@@ -80,13 +80,13 @@ class Header:
         return name in self.texts or self.original(name) in TEXTS
 
     def part(self, first, end):
-        """Returns the header of some of the atoms."""
+        """Returns a header for some of the atoms."""
         result = copy.copy(self)
         result.first, result.count, result.total = first, end - first, self.count
         return result
 
     def place(self, done):
-        """Returns words for messages."""
+        """Describes the progress in messages."""
         return f"{self.first + done} of {self.count if self.total is None else self.total} atoms"
 
 
@@ -213,7 +213,7 @@ def _text_header(stream, before):
 
 def check_count(stream, header):
     """Raises if the rest of the file is too short for the atoms."""
-    minimum = 2 * len(header.columns) * header.count  # a character and the one after it
+    minimum = 2 * len(header.columns) * header.count  # at least a character and a separator for each value
     left = stream.left()
     if left is not None and minimum > left + 1:
         raise ConvertError(f"{header.name}: claims {header.count} atoms of {len(header.columns)} columns, but only {left} bytes "
@@ -275,7 +275,7 @@ def _box(stream, header, words):
 
 
 def tilted_box(low, high, tilt):
-    """Returns edges and origin of a tilted box of which LAMMPS writes the bounding box."""
+    """Returns edges and origin of a tilted box from the bounding box that LAMMPS writes."""
     xy, xz, yz = tilt
     low = low - np.array([min(0, xy, xz, xy + xz), min(0, yz), 0])
     high = high - np.array([max(0, xy, xz, xy + xz), max(0, yz), 0])
@@ -289,7 +289,7 @@ def box_edges(length, tilt):
 
 
 def name_columns(header):
-    """Gives names of their own to columns whose name occurs again."""
+    """Renames columns whose name has occurred before."""
     taken = set(header.columns)
     if len(taken) == len(header.columns):
         return
@@ -305,7 +305,7 @@ def name_columns(header):
 
 
 def find_texts(stream, header):
-    """Looks for texts in the first row, which comes next in the stream."""
+    """Finds columns with texts in the first row, which is next in the stream."""
     row, end, _ = stream.peek(1 << 14).partition(b"\n")
     words = row.decode("utf-8", "replace").split() if header.count and (end or stream.left() == len(row)) else []
     if len(words) == len(header.columns):
@@ -321,7 +321,7 @@ def _is_number(word):
 
 
 def read_rows(stream, header, options):
-    """Returns the Particles of the rows that come next in the stream."""
+    """Returns the Particles of the next rows in the stream."""
     names = header.columns
     chosen, scaled = _positions(header, options)
     kept = {}
@@ -375,7 +375,7 @@ def read_rows(stream, header, options):
 
 
 class Layout:
-    """The arrays into which rows are parsed. Components of positions and vectors lie next to each other."""
+    """The arrays into which rows are parsed. Components of positions and vectors are interleaved."""
 
     def __init__(self, names, kinds, chosen, capacity):
         self.names = names
@@ -409,8 +409,8 @@ class Layout:
             array.resize((capacity, *array.shape[1:]), refcheck=False)
 
     def widen(self, name, done, is_guess):
-        """Turns a column of integers into float64, because a row has a fraction; returns remarks. is_guess: whether only its
-        name suggested integers."""
+        """Converts a column of integers to float64 because a row has a fraction; returns remarks. is_guess: only the name of
+        the column suggested integers."""
         self.kinds[name] = np.float64
         old = self.alone[name]
         new = np.empty(self.capacity, np.float64)
@@ -425,8 +425,8 @@ class Layout:
             is_rounded.any()) else []
 
     def check_exact(self, block, used, done, rows, remarks):
-        """Checks float64 values beyond 2^53. An integer that was rounded is an error in a column that also has fractions,
-        and a remark in others."""
+        """Checks float64 values beyond 2^53. A rounded integer is an error in a column that also has fractions, and a remark
+        in others."""
         def is_large(values):
             return values.dtype == np.float64 and (np.abs(values[done:done + rows]) >= 2.0 ** 53).any()
         tables = [table for _, table in self.vectors]
@@ -446,7 +446,7 @@ class Layout:
 
 
 def _explain(stream, block, bad, header, done, layout, remarks):
-    """Raises for an invalid row, or turns its column into float64."""
+    """Raises for an invalid row, or converts its column to float64."""
     text = bytes(block[bad.place:bad.place + 4096]).split(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
     line = stream.line_number + 1 + bytes(block[:bad.place]).count(b"\n")
     fields = text.split()
@@ -471,7 +471,7 @@ def _explain(stream, block, bad, header, done, layout, remarks):
 
 
 class DividedRows(Divided):
-    """Atoms of a step in parts. Whether a repeated column is the same as the first is known once all parts have been read."""
+    """A step in parts. Whether a repeated column equals the first is known only after all parts have been read."""
 
     def __init__(self, size, read):
         super().__init__(size, read, varies=True)
@@ -497,7 +497,7 @@ class DividedRows(Divided):
 
 
 def in_parts(header, read):
-    """Returns a Divided. read(first, end): Particles of these atoms."""
+    """Returns a Divided. read(first, end): returns Particles of these atoms."""
     return DividedRows(8 * len(header.columns) * header.count, lambda i, n: read(*part_of(header.count, i, n)))
 
 
@@ -611,7 +611,7 @@ def _binary_header(numbers, start):
 
 
 def _chunks(numbers, header):
-    """Yields the numbers of values in the pieces of a step, one for each process that wrote it. The stream is then at the
+    """Yields the number of values in each piece of a step, one for each process that wrote it. The stream is then at the
     values."""
     width = len(header.columns)
     total = 0
@@ -660,7 +660,7 @@ class BinaryRows:
         self._row = self._left = 0
 
     def _pieces(self, count):
-        """Yields the numbers of atoms that lie together, of the next `count`."""
+        """Yields the sizes of contiguous runs among the next `count` atoms."""
         while count:
             while not self._left:
                 self._left = next(self._chunks) // len(self._header.columns)
@@ -694,7 +694,7 @@ def _of_table(table, header, options):
         values = table[:, i]
         if _is_guess(header.original(name)) and not header.is_integer(name):
             remarks.append(_remark_on_fractions(name))
-        elif header.original(name) in TEXTS or header.is_integer(name):  # in a binary dump the texts are numbers of types
+        elif header.original(name) in TEXTS or header.is_integer(name):  # in a binary dump, texts are stored as type numbers
             integers = np.where(np.abs(values) < 2 ** 63, values, 0).astype(np.int64)
             if (integers == values).all():
                 values = integers
@@ -706,7 +706,7 @@ def _of_table(table, header, options):
     return _particles(header, arrays, positions, chosen, scaled, {}, remarks, options)
 
 
-# --- Both
+# --- Text and binary
 
 def _is_always_integer(name):
     return name in INTEGERS or name.startswith(("i_", "i2_"))
@@ -743,7 +743,7 @@ def _positions(header, options):
 
 
 def _vectors(names):
-    """Returns pairs: the name of a vector, and the columns that are its components."""
+    """Returns pairs of a vector name and the columns that are its components."""
     groups = [(vector, group) for vector, group in VECTORS.items() if vector not in names]
     bases = {}
     for name in names:
@@ -816,7 +816,7 @@ def _remark_on_repeat(name, original, is_same):
 
 
 def _place(header, arrays, positions, chosen, scaled, metadata, remarks):
-    """Returns positions of coordinates other than x, y, z."""
+    """Returns positions from coordinates other than x, y, z."""
     kind = {"xu": "unwrapped", "xs": "scaled", "xsu": "scaled and unwrapped"}.get(chosen[0], "chosen")
     remarks.append(("positions", f"positions are the {kind} coordinates {' '.join(filter(None, chosen))}" + (
         ", multiplied by the box; they are also kept as attributes" if scaled else "")))
@@ -825,7 +825,7 @@ def _place(header, arrays, positions, chosen, scaled, metadata, remarks):
         return positions
     for i, name in enumerate(chosen):
         arrays[name] = positions[:, i].copy()
-    # One axis after the other, and not by a matrix product, whose order of sums depends on the machine.
+    # One axis after the other, since the summation order of a matrix product depends on the machine.
     return np.stack([header.origin[axis] + positions[:, 0] * header.edges[0, axis] + positions[:, 1] * header.edges[1, axis]
                      + positions[:, 2] * header.edges[2, axis] for axis in range(3)], axis=1)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables of numbers in delimited text: .csv, .tsv, .txt.
 
-Integers stay 64-bit integers. Columns of texts are left out and reported. A column with times or step numbers makes several
-steps of one table.
+Integers become 64-bit integers. Text columns are left out and reported. A column with times or step numbers splits one table
+into several steps.
 """
 
 import contextlib
@@ -54,10 +54,10 @@ def _read(rows):
 
 
 class _Table:
-    """A file with a table: its layout, and the columns that are read."""
+    """A file with a table: its layout, and the columns to read."""
 
     def __init__(self, path, options, dates=False):
-        """dates: whether dates in a column of times become seconds."""
+        """dates: convert dates in a time column to seconds."""
         self.path, self.options = path, options
         with _explained():
             self.layout = text_tables.look(path, options.delimiter, options.decimal, options.columns)
@@ -72,11 +72,11 @@ class _Table:
                 raise ConvertError(f"the column '{name}' is not numeric: '{value[:60]}'")
 
     def _choose_positions(self):
-        """Returns the names of the columns with positions, or None to find them by name alone, and their unit."""
+        """Returns the names of the position columns, or None to find them by name alone, and their unit."""
         names = self.layout.names
         columns = self.options.columns
         if columns is not None and len(columns) > 3 and set(columns) <= set(names):
-            columns = None  # which names all columns
+            columns = None  # the option names all columns
         bare = {}
         for name in names:
             bare.setdefault(split_unit(name)[0], name)
@@ -96,7 +96,7 @@ class _Table:
             return text_tables.agree(self.layout, facts, requested)
 
     def particles(self, rows, columns, remarks, left_out=()):
-        """Particles of `rows` rows. columns: arrays by name; left_out: names of columns that are not attributes."""
+        """Returns Particles for `rows` rows. columns: arrays by name. left_out: names of columns that are not attributes."""
         collector = Collector(self._chosen, rows)
         collector.remarks += remarks
         collector.others |= {name for name in self.layout.names if not self.options.wants(name)} | set(left_out)
@@ -108,7 +108,7 @@ class _Table:
         return collector.particles(None, {"units": units} if units else None)
 
     def _check_positions(self, columns):
-        """What helps if no columns are found to be positions becomes part of the error."""
+        """Appends hints to the error if no position columns are found."""
         if self.columns is not None:
             return
         try:
@@ -129,7 +129,7 @@ class _Table:
 
 
 class Rows(Divided):
-    """The rows of a table that is one step; parts are those that begin in a share of its bytes."""
+    """Reads the rows of a one-step table; a part consists of the rows that begin in a share of the bytes."""
 
     def __init__(self, table, remarks):
         super().__init__(os.path.getsize(table.path), self._share, varies=True)
@@ -152,7 +152,7 @@ class _Grouped:
     """The rows of a table with several steps, in pieces of a few MiB; the `source` of GroupedSteps. The pieces that the
     search for steps has read stay in memory if they are small."""
 
-    varies = False  # types are those of all rows
+    varies = False  # types are determined from all rows
 
     def __init__(self, table, dates):
         self.path, self.options = table.path, table.options
@@ -181,7 +181,7 @@ class _Grouped:
             self._pieces = {}
             return keys, names, {}, []
         types, remarks = self._table.agree(self._facts, self._requested(names))
-        own = [f"missing {name}" for name in keys.columns]  # rows that are left out, which is reported
+        own = [f"missing {name}" for name in keys.columns]  # these rows are left out and reported
         return keys, names, types, [(key, words) for key, words in remarks if key not in own]
 
     def _requested(self, names):
@@ -224,7 +224,7 @@ class _Grouped:
 
 @contextlib.contextmanager
 def _explained():
-    """What is wrong with the table becomes a ConvertError."""
+    """Turns errors of the table into a ConvertError."""
     try:
         yield
     except text_tables.DateError:
@@ -235,7 +235,7 @@ def _explained():
 
 def _parser(options):
     def parse(text, delimiter, types):
-        """Arrays of the columns that have a type, or None if something in the text is unusual."""
+        """Returns arrays for the columns that have a type, or None if the text has unusual content."""
         delimiter = " " if delimiter is None else delimiter
         if not delimiter.isascii():
             return None
