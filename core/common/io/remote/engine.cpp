@@ -1,0 +1,721 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/io/remote/engine.hpp"
+
+#include "common/fail.hpp"
+#include "common/io/remote/loop.hpp"
+#include "common/io/remote/settings.hpp"
+#include "common/io/remote/stop.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <pthread.h>
+#include <set>
+#include <utility>
+
+namespace bat::io
+{
+namespace
+{
+/// How often a waiting read calls its ScopedStop.
+constexpr std::chrono::milliseconds kStopInterval(50);
+/// Pages that a read plans at a time: those of one window are requested while the window before is
+/// waited for.
+constexpr std::uint64_t kWindowPages = (std::uint64_t{ 64 } << 20) / kPageBytes;
+
+std::atomic<RemoteEngine*> current_engine{ nullptr };
+RemoteEngine* parent_engine = nullptr;
+
+std::vector<std::uint64_t> page_indices(std::uint64_t first, std::uint64_t last)
+{
+  std::vector<std::uint64_t> indices;
+  indices.reserve(last - first + 1);
+  for (std::uint64_t index = first; index <= last; ++index)
+  {
+    indices.push_back(index);
+  }
+  return indices;
+}
+
+// Returns the pages between consecutive missing ones that are close enough to be merged.
+std::vector<std::uint64_t> gap_pages(
+  const std::vector<std::uint64_t>& missing, std::uint64_t max_gap)
+{
+  std::vector<std::uint64_t> gaps;
+  for (std::size_t i = 1; i < missing.size(); ++i)
+  {
+    if ((missing[i] - missing[i - 1] - 1) * kPageBytes <= max_gap)
+    {
+      for (std::uint64_t index = missing[i - 1] + 1; index != missing[i]; ++index)
+      {
+        gaps.push_back(index);
+      }
+    }
+  }
+  return gaps;
+}
+}
+
+/// What the process has of one version of a remote file.
+struct CachedFile
+{
+  std::unordered_map<std::uint64_t, RemoteEngine::PageList::iterator> pages;
+  std::unordered_map<std::uint64_t, RemoteEngine::RequestPointer> in_flight;
+  std::unordered_map<std::uint64_t, std::uint64_t> requested; ///< 64 pages per word
+  std::shared_ptr<const DiskPages> disk;
+
+  [[nodiscard]] bool is_known(std::uint64_t index) const
+  {
+    return this->pages.count(index) != 0 || this->in_flight.count(index) != 0;
+  }
+};
+
+/// Pieces that a read needs. Releases their requests, however the read ends.
+class RemoteEngine::Held
+{
+public:
+  explicit Held(RemoteEngine& engine)
+    : engine_(engine)
+  {
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  ~Held()
+  {
+    const std::lock_guard<std::mutex> lock(this->engine_.mutex_);
+    for (const Piece& piece : this->pieces)
+    {
+      if (piece.request)
+      {
+        this->engine_.release(piece.request);
+      }
+    }
+  }
+
+  std::vector<Piece> pieces;
+
+private:
+  RemoteEngine& engine_;
+};
+
+RemoteEngine& RemoteEngine::get()
+{
+  RemoteEngine* engine = current_engine.load(std::memory_order_acquire);
+  if (engine)
+  {
+    return *engine;
+  }
+  (void)remote_settings(); // an invalid variable must not leave half an engine
+  static std::mutex starting;
+  const std::lock_guard<std::mutex> lock(starting);
+  engine = current_engine.load(std::memory_order_acquire);
+  if (engine)
+  {
+    return *engine;
+  }
+  engine = new RemoteEngine;
+  // libcurl is initialized by now. Its TLS library cleans up after a function that is registered
+  // later has run.
+  static const bool is_registered = std::atexit(&RemoteEngine::stop_at_exit) == 0 &&
+    ::pthread_atfork([] { starting.lock(); }, [] { starting.unlock(); },
+      []
+      {
+        starting.unlock();
+        RemoteEngine::forget_parent();
+      }) == 0;
+  (void)is_registered;
+  current_engine.store(engine, std::memory_order_release);
+  return *engine;
+}
+
+RemoteEngine::RemoteEngine()
+  : multi_(RemoteLoop::make_multi())
+  , previous_(parent_engine)
+{
+  this->thread_ = RemoteLoop::start(*this);
+}
+
+void RemoteEngine::forget_parent() noexcept
+{
+  if (RemoteEngine* const engine = current_engine.exchange(nullptr))
+  {
+    parent_engine = engine;
+  }
+}
+
+void RemoteEngine::stop_at_exit() noexcept
+{
+  RemoteEngine* const engine = current_engine.load(std::memory_order_acquire);
+  if (engine && !engine->is_stopping_.exchange(true))
+  {
+    engine->wake();
+    engine->thread_.join();
+  }
+}
+
+void RemoteEngine::wake() noexcept
+{
+  RemoteLoop::wake(this->multi_);
+}
+
+CachedFile& RemoteEngine::file(const RemoteSource& source)
+{
+  std::unique_ptr<CachedFile>& known = this->files_[source.key];
+  if (!known)
+  {
+    auto file = std::make_unique<CachedFile>();
+    const RemoteSettings& settings = remote_settings();
+    if (source.is_shared && !settings.cache_folder.empty())
+    {
+      file->disk = std::make_shared<DiskPages>(
+        settings.cache_folder, settings.cache_bytes, source.key, source.version.size);
+      if (!std::exchange(this->has_trimmed_, true))
+      {
+        DiskPages::trim(settings.cache_folder, settings.cache_bytes);
+      }
+    }
+    known = std::move(file);
+  }
+  return *known;
+}
+
+RemoteEngine::RequestPointer RemoteEngine::ask(
+  const std::shared_ptr<const RemoteSource>& source, const Span& span)
+{
+  auto request = std::make_shared<RemoteRequest>(source, span);
+  {
+    const std::lock_guard<std::mutex> lock(this->mutex_);
+    request->waiters = 1;
+    this->enqueue(request);
+  }
+  this->wake();
+  return request;
+}
+
+void RemoteEngine::enqueue(const RequestPointer& request)
+{
+  if (this->is_stopping_)
+  {
+    fail(ErrorCode::Cancelled, request->source->name, "cannot be read while the process exits");
+  }
+  request->depth = this->finished_depth_ + 1;
+  request->host = origin_of(request->source->found.value_or(request->source->address));
+  Host& host = this->hosts_[request->host];
+  (request->is_prefetch ? host.prefetches : host.reads).push_back(request);
+}
+
+void RemoteEngine::promote(const RequestPointer& request)
+{
+  if (!request->is_prefetch)
+  {
+    return;
+  }
+  this->prefetch_bytes_ -= request->span.count;
+  request->is_prefetch = false;
+  if (request->state == RemoteRequest::State::Queued)
+  {
+    Host& host = this->hosts_[request->host];
+    const auto at = std::find(host.prefetches.begin(), host.prefetches.end(), request);
+    host.reads.push_back(request);
+    host.prefetches.erase(at);
+  }
+}
+
+void RemoteEngine::remove_from_queue(const RequestPointer& request) noexcept
+{
+  const auto found = this->hosts_.find(request->host);
+  if (found == this->hosts_.end())
+  {
+    return;
+  }
+  for (std::deque<RequestPointer>* queue : { &found->second.reads, &found->second.prefetches })
+  {
+    queue->erase(std::remove(queue->begin(), queue->end(), request), queue->end());
+  }
+}
+
+void RemoteEngine::cancel(const RequestPointer& request) noexcept
+{
+  const std::lock_guard<std::mutex> lock(this->mutex_);
+  this->release(request);
+}
+
+// A request that nobody waits for any more is cancelled, unless it is a prefetch.
+void RemoteEngine::release(const RequestPointer& request) noexcept
+{
+  if (--request->waiters > 0 || request->state == RemoteRequest::State::Done ||
+    request->is_prefetch)
+  {
+    return;
+  }
+  if (request->state == RemoteRequest::State::Queued)
+  {
+    this->remove_from_queue(request);
+    this->finish(request, Error(ErrorCode::Cancelled, request->source->name + ": cancelled"));
+    return;
+  }
+  request->is_cancelled = true;
+  this->forget_in_flight(request); // so that no other read joins it
+  this->wake();
+}
+
+void RemoteEngine::drop_unwaited(const CachedFile& file) noexcept
+{
+  std::set<RequestPointer> unwaited;
+  for (const auto& [index, request] : file.in_flight)
+  {
+    if (request->waiters == 0)
+    {
+      unwaited.insert(request);
+    }
+  }
+  for (const RequestPointer& request : unwaited)
+  {
+    ++request->waiters;
+    this->promote(request);
+    this->release(request);
+  }
+}
+
+void RemoteEngine::wait(const RequestPointer& request)
+{
+  Lock lock(this->mutex_);
+  this->wait_locked(lock, request);
+}
+
+void RemoteEngine::wait_locked(Lock& lock, const RequestPointer& request)
+{
+  while (request->state != RemoteRequest::State::Done)
+  {
+    if (!ScopedStop::exists())
+    {
+      this->changed_.wait(lock);
+      continue;
+    }
+    lock.unlock();
+    const bool is_stopped = ScopedStop::is_requested();
+    lock.lock();
+    if (is_stopped && request->state != RemoteRequest::State::Done)
+    {
+      const auto file = this->files_.find(request->source->key);
+      if (file != this->files_.end())
+      {
+        this->drop_unwaited(*file->second); // prefetches for what is stopped
+      }
+      fail(ErrorCode::Cancelled, request->source->name, "cancelled");
+    }
+    if (request->state != RemoteRequest::State::Done)
+    {
+      this->changed_.wait_for(lock, kStopInterval);
+    }
+  }
+  this->finished_depth_ = std::max(this->finished_depth_, request->depth);
+  if (request->error)
+  {
+    throw Error(*request->error);
+  }
+}
+
+void RemoteEngine::collect(CachedFile& file, const std::vector<std::uint64_t>& indices,
+  std::vector<Piece>& pieces, std::vector<std::uint64_t>& missing)
+{
+  for (const std::uint64_t index : indices)
+  {
+    if (const auto cached = file.pages.find(index); cached != file.pages.end())
+    {
+      this->pages_.splice(this->pages_.begin(), this->pages_, cached->second);
+      pieces.push_back({ index * kPageBytes, cached->second->data, nullptr });
+      this->finished_depth_ = std::max(this->finished_depth_, cached->second->depth);
+    }
+    else if (const auto found = file.in_flight.find(index); found != file.in_flight.end())
+    {
+      if (pieces.empty() || pieces.back().request != found->second)
+      {
+        this->promote(found->second);
+        pieces.push_back({ 0, nullptr, found->second });
+        ++found->second->waiters;
+      }
+    }
+    else
+    {
+      missing.push_back(index);
+    }
+  }
+}
+
+// Reads pages from the disk without the lock.
+void RemoteEngine::load(Lock& lock, const RemoteSource& source, std::vector<std::uint64_t>& missing,
+  std::vector<Piece>& pieces)
+{
+  const std::shared_ptr<const DiskPages> disk = this->file(source).disk;
+  if (!disk || missing.empty())
+  {
+    return;
+  }
+  lock.unlock();
+  const std::vector<DiskPages::Page> loaded = disk->load(missing);
+  lock.lock();
+  CachedFile& file = this->file(source);
+  std::vector<std::uint64_t> absent;
+  auto next = loaded.begin();
+  for (const std::uint64_t index : missing)
+  {
+    if (next == loaded.end() || next->index != index)
+    {
+      absent.push_back(index);
+      continue;
+    }
+    this->statistics_.bytes_from_disk += next->data->size();
+    pieces.push_back({ index * kPageBytes, next->data, nullptr });
+    this->insert(file, index, next->data, 0);
+    ++next;
+  }
+  // Other threads may have asked for these in the meantime.
+  missing.clear();
+  this->collect(file, absent, pieces, missing);
+}
+
+void RemoteEngine::request(const std::shared_ptr<const RemoteSource>& source,
+  const std::vector<std::uint64_t>& missing, const std::vector<std::uint64_t>& excluded,
+  std::vector<Piece>* pieces)
+{
+  const RemoteSettings& settings = remote_settings();
+  CachedFile& file = this->file(*source);
+  const auto is_free = [&](std::uint64_t index)
+  { return !file.is_known(index) && !std::binary_search(excluded.begin(), excluded.end(), index); };
+  const auto may_extend = [&](std::uint64_t begin, std::uint64_t last, std::uint64_t next)
+  {
+    if ((next - last - 1) * kPageBytes > settings.max_gap ||
+      (next + 1 - begin) * kPageBytes > std::max<std::uint64_t>(settings.max_request, kPageBytes))
+    {
+      return false;
+    }
+    for (std::uint64_t index = last + 1; index != next; ++index)
+    {
+      if (!is_free(index))
+      {
+        return false;
+      }
+    }
+    return true;
+  };
+  for (std::size_t i = 0; i != missing.size();)
+  {
+    const std::uint64_t begin = missing[i];
+    std::uint64_t last = begin;
+    for (++i; i != missing.size() && may_extend(begin, last, missing[i]); ++i)
+    {
+      last = missing[i];
+    }
+    const std::uint64_t offset = begin * kPageBytes;
+    const std::uint64_t bytes = std::min((last + 1) * kPageBytes, source->version.size) - offset;
+    if (!pieces && this->prefetch_bytes_ + bytes > settings.memory / 2)
+    {
+      return; // more would displace what has been prefetched before it is read
+    }
+    auto made = std::make_shared<RemoteRequest>(source, Span{ Part::Range, offset, bytes });
+    made->is_prefetch = !pieces;
+    if (pieces)
+    {
+      pieces->push_back({ 0, nullptr, made });
+    }
+    this->enqueue(made);
+    for (std::uint64_t index = begin; index <= last; ++index)
+    {
+      file.in_flight[index] = made;
+    }
+    this->note_requested(file, offset, bytes);
+    if (pieces)
+    {
+      ++made->waiters;
+    }
+    else
+    {
+      this->prefetch_bytes_ += bytes;
+    }
+  }
+}
+
+void RemoteEngine::note_requested(CachedFile& file, std::uint64_t first, std::uint64_t bytes)
+{
+  const std::uint64_t end = first + bytes;
+  for (std::uint64_t index = first / kPageBytes; index * kPageBytes < end; ++index)
+  {
+    std::uint64_t& word = file.requested[index / 64];
+    const std::uint64_t bit = std::uint64_t{ 1 } << (index % 64);
+    if ((word & bit) != 0)
+    {
+      const std::uint64_t begin = std::max(first, index * kPageBytes);
+      this->statistics_.bytes_repeated += std::min(end, (index + 1) * kPageBytes) - begin;
+    }
+    word |= bit;
+  }
+  this->statistics_.bytes_requested += bytes;
+}
+
+void RemoteEngine::start(const std::shared_ptr<const RemoteSource>& source, std::uint64_t first,
+  std::uint64_t last, std::vector<Piece>& pieces)
+{
+  std::vector<std::uint64_t> missing;
+  Lock lock(this->mutex_);
+  this->collect(this->file(*source), page_indices(first, last), pieces, missing);
+  this->load(lock, *source, missing, pieces);
+  if (!missing.empty())
+  {
+    this->request(source, missing, {}, &pieces);
+    this->wake();
+  }
+}
+
+void RemoteEngine::copy_pieces(
+  const std::vector<Piece>& pieces, std::uint64_t offset, std::byte* to, std::size_t bytes)
+{
+  const auto copy_part = [&](std::uint64_t begin, const std::vector<std::byte>& data)
+  {
+    const std::uint64_t first = std::max(begin, offset);
+    const std::uint64_t end = std::min<std::uint64_t>(begin + data.size(), offset + bytes);
+    if (first < end)
+    {
+      std::memcpy(to + (first - offset), data.data() + (first - begin), end - first);
+    }
+  };
+  for (const Piece& piece : pieces)
+  {
+    if (piece.request)
+    {
+      this->wait(piece.request);
+      copy_part(piece.request->span.first, piece.request->body);
+    }
+    else
+    {
+      copy_part(piece.offset, *piece.page);
+    }
+  }
+}
+
+void RemoteEngine::read(const std::shared_ptr<const RemoteSource>& source, std::uint64_t offset,
+  void* to, std::size_t bytes)
+{
+  if (bytes == 0)
+  {
+    return;
+  }
+  const std::uint64_t first = offset / kPageBytes;
+  const std::uint64_t last = (offset + bytes - 1) / kPageBytes;
+  const auto window_end = [&](std::uint64_t begin)
+  { return std::min(last, begin + kWindowPages - 1); };
+  auto current = std::make_unique<Held>(*this);
+  this->start(source, first, window_end(first), current->pieces);
+  for (std::uint64_t begin = first; begin <= last; begin += kWindowPages)
+  {
+    auto next = std::make_unique<Held>(*this);
+    if (const std::uint64_t next_begin = window_end(begin) + 1; next_begin <= last)
+    {
+      this->start(source, next_begin, window_end(next_begin), next->pieces);
+    }
+    this->copy_pieces(current->pieces, offset, static_cast<std::byte*>(to), bytes);
+    current = std::move(next);
+  }
+}
+
+void RemoteEngine::prefetch(
+  const std::shared_ptr<const RemoteSource>& source, const std::vector<ByteRange>& ranges)
+{
+  std::set<std::uint64_t> indices;
+  for (const ByteRange& range : ranges)
+  {
+    const std::uint64_t end = range.offset + range.bytes;
+    for (std::uint64_t index = range.offset / kPageBytes; index * kPageBytes < end; ++index)
+    {
+      indices.insert(index);
+    }
+  }
+  const auto missing_pages = [&](const CachedFile& file)
+  {
+    std::vector<std::uint64_t> missing;
+    std::copy_if(indices.begin(), indices.end(), std::back_inserter(missing),
+      [&](std::uint64_t index) { return !file.is_known(index); });
+    return missing;
+  };
+  Lock lock(this->mutex_);
+  std::vector<std::uint64_t> missing = missing_pages(this->file(*source));
+  std::vector<std::uint64_t> excluded;
+  if (const std::shared_ptr<const DiskPages> disk = this->file(*source).disk;
+      disk && !missing.empty())
+  {
+    lock.unlock();
+    for (const std::uint64_t index : disk->find(missing))
+    {
+      indices.erase(index);
+    }
+    excluded = disk->find(gap_pages(missing, remote_settings().max_gap));
+    lock.lock();
+    missing = missing_pages(this->file(*source));
+  }
+  if (!missing.empty())
+  {
+    this->request(source, missing, excluded, nullptr);
+    this->wake();
+  }
+}
+
+RemoteSource RemoteEngine::copy(const RemoteSource& source)
+{
+  const std::lock_guard<std::mutex> lock(this->mutex_);
+  return source;
+}
+
+std::vector<RemoteEngine::Page> RemoteEngine::split(
+  const RemoteSource& source, std::uint64_t offset, const std::vector<std::byte>& data)
+{
+  std::vector<Page> pages;
+  const std::uint64_t end = offset + data.size();
+  for (std::uint64_t begin = (offset + kPageBytes - 1) / kPageBytes * kPageBytes;
+       begin < source.version.size; begin += kPageBytes)
+  {
+    const std::uint64_t page_end = std::min(begin + kPageBytes, source.version.size);
+    if (page_end > end)
+    {
+      break;
+    }
+    pages.push_back(std::make_shared<const std::vector<std::byte>>(
+      data.data() + (begin - offset), data.data() + (page_end - offset)));
+  }
+  return pages;
+}
+
+void RemoteEngine::add(
+  const RemoteSource& source, std::uint64_t offset, const RemoteRequest& request)
+{
+  const std::vector<Page> pages = split(source, offset, request.body);
+  const std::uint64_t first = (offset + kPageBytes - 1) / kPageBytes;
+  {
+    const std::lock_guard<std::mutex> lock(this->mutex_);
+    CachedFile& file = this->file(source);
+    this->note_requested(file, offset, request.body.size());
+    for (std::size_t i = 0; i != pages.size(); ++i)
+    {
+      this->insert(file, first + i, pages[i], request.depth);
+    }
+  }
+  this->save(source, first, pages);
+}
+
+void RemoteEngine::save(
+  const RemoteSource& source, std::uint64_t first, const std::vector<Page>& pages)
+{
+  std::shared_ptr<const DiskPages> disk;
+  {
+    const std::lock_guard<std::mutex> lock(this->mutex_);
+    disk = this->file(source).disk;
+  }
+  if (!disk || pages.empty())
+  {
+    return;
+  }
+  std::vector<std::byte> bytes;
+  bytes.reserve(pages.size() * kPageBytes);
+  for (const Page& page : pages)
+  {
+    bytes.insert(bytes.end(), page->begin(), page->end());
+  }
+  disk->store(first, bytes.data(), bytes.size());
+}
+
+void RemoteEngine::insert(CachedFile& file, std::uint64_t index, Page page, std::uint64_t depth)
+{
+  if (file.pages.count(index) != 0)
+  {
+    return;
+  }
+  this->page_bytes_ += page->size();
+  this->pages_.push_front({ &file, index, std::move(page), depth });
+  file.pages.emplace(index, this->pages_.begin());
+  this->evict();
+}
+
+void RemoteEngine::evict() noexcept
+{
+  const std::uint64_t budget = remote_settings().memory;
+  while (this->page_bytes_ > budget && !this->pages_.empty())
+  {
+    const CachedPage& oldest = this->pages_.back();
+    this->page_bytes_ -= oldest.data->size();
+    oldest.file->pages.erase(oldest.index);
+    this->pages_.pop_back();
+  }
+}
+
+void RemoteEngine::drop_prefetches(const RemoteSource& source) noexcept
+{
+  const std::lock_guard<std::mutex> lock(this->mutex_);
+  const auto file = this->files_.find(source.key);
+  if (file != this->files_.end())
+  {
+    this->drop_unwaited(*file->second);
+  }
+}
+
+void RemoteEngine::forget(const RemoteSource& source) noexcept
+{
+  const std::lock_guard<std::mutex> lock(this->mutex_);
+  const auto found = this->files_.find(source.key);
+  if (found == this->files_.end())
+  {
+    return;
+  }
+  CachedFile& file = *found->second;
+  for (const auto& [index, page] : file.pages)
+  {
+    this->page_bytes_ -= page->data->size();
+    this->pages_.erase(page);
+  }
+  file.pages.clear();
+  if (file.disk)
+  {
+    file.disk->erase();
+  }
+}
+
+// Called with the lock.
+void RemoteEngine::finish(const RequestPointer& request, std::optional<Error> error) noexcept
+{
+  request->state = RemoteRequest::State::Done;
+  request->error = std::move(error);
+  if (request->is_prefetch)
+  {
+    this->prefetch_bytes_ -= request->span.count;
+    request->is_prefetch = false;
+  }
+  this->forget_in_flight(request);
+  this->changed_.notify_all();
+}
+
+void RemoteEngine::forget_in_flight(const RequestPointer& request) noexcept
+{
+  const auto found = this->files_.find(request->source->key);
+  if (request->span.part != Part::Range || found == this->files_.end())
+  {
+    return;
+  }
+  CachedFile& file = *found->second;
+  const std::uint64_t end = request->span.first + request->span.count;
+  for (std::uint64_t index = request->span.first / kPageBytes; index * kPageBytes < end; ++index)
+  {
+    const auto pending = file.in_flight.find(index);
+    if (pending != file.in_flight.end() && pending->second == request)
+    {
+      file.in_flight.erase(pending);
+    }
+  }
+}
+
+RemoteStatistics RemoteEngine::statistics()
+{
+  const std::lock_guard<std::mutex> lock(this->mutex_);
+  RemoteStatistics statistics = this->statistics_;
+  statistics.round_trips = this->finished_depth_;
+  return statistics;
+}
+}
