@@ -118,7 +118,7 @@ std::uint16_t parse_port(std::string_view text, const std::string& shown)
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
   if (error != std::errc() || end != text.data() + text.size() || port == 0)
   {
-    refuse(shown, fmt::format("the port '{}' is invalid; allowed: 1 to 65535", text));
+    refuse(shown, "the port is invalid; allowed: 1 to 65535");
   }
   return port;
 }
@@ -227,22 +227,27 @@ std::string safe_name(const Address& address)
 std::string safe_name(std::string_view text)
 {
   const std::size_t separator = text.find(kSeparator);
-  std::size_t begin = separator == std::string_view::npos ? 0 : separator + kSeparator.size();
+  const std::size_t begin = separator == std::string_view::npos ? 0 : separator + kSeparator.size();
   const std::string scheme(text.substr(0, begin));
   text.remove_prefix(begin);
-  const bool is_s3 = lower_case(scheme) == "s3://";
-  std::string_view query;
-  if (const std::size_t at = text.find_first_of("?#"); at != std::string_view::npos && !is_s3)
+  if (lower_case(scheme) == "s3://")
   {
-    query = text[at] == '?' ? "?..." : "";
-    text = text.substr(0, at);
+    return scheme + std::string(text);
   }
-  const std::size_t slash = std::min(text.find('/'), text.size());
-  if (const std::size_t at = text.substr(0, slash).rfind('@'); at != std::string_view::npos)
+  const std::size_t end = std::min(text.find_first_of("/?#"), text.size());
+  std::string_view authority = text.substr(0, end);
+  const bool has_user = authority.find('@') != std::string_view::npos;
+  if (!has_user && authority.find(':') != std::string_view::npos &&
+    text.find('@') != std::string_view::npos)
   {
-    text.remove_prefix(at + 1);
+    return scheme + "..."; // what follows ':' may be a password with a slash
   }
-  return scheme + std::string(text) + std::string(query);
+  authority.remove_prefix(has_user ? authority.rfind('@') + 1 : 0);
+  const std::string_view rest = text.substr(end);
+  const std::size_t query = std::min(rest.find_first_of("?#"), rest.size());
+  const bool has_query = query != rest.size() && rest[query] == '?';
+  return scheme + std::string(authority) + std::string(rest.substr(0, query)) +
+    (has_query ? "?..." : "");
 }
 
 std::string origin_of(const Address& address)
