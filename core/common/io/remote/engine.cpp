@@ -593,7 +593,11 @@ void RemoteEngine::add(
   {
     const std::lock_guard<std::mutex> lock(this->mutex_);
     CachedFile& file = this->file(source);
-    this->note_requested(file, offset, request.body.size());
+    // A page that the tail begins in is incomplete, and does not count.
+    const std::uint64_t skipped =
+      std::min<std::uint64_t>(first * kPageBytes - offset, request.body.size());
+    this->note_requested(file, first * kPageBytes, request.body.size() - skipped);
+    this->statistics_.bytes_requested += skipped;
     for (std::size_t i = 0; i != pages.size(); ++i)
     {
       this->insert(file, first + i, pages[i], request.depth);
