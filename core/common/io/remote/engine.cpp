@@ -311,9 +311,9 @@ void RemoteEngine::wait_locked(Lock& lock, const RequestPointer& request)
     }
   }
   this->finished_depth_ = std::max(this->finished_depth_, request->depth);
-  if (request->error)
+  if (request->error_code)
   {
-    throw Error(*request->error);
+    throw Error(*request->error_code, request->error_text);
   }
 }
 
@@ -683,10 +683,14 @@ void RemoteEngine::forget(const RemoteSource& source) noexcept
 }
 
 // Called with the lock.
-void RemoteEngine::finish(const RequestPointer& request, std::optional<Error> error) noexcept
+void RemoteEngine::finish(const RequestPointer& request, const std::optional<Error>& error) noexcept
 {
   request->state = RemoteRequest::State::Done;
-  request->error = std::move(error);
+  if (error)
+  {
+    request->error_code = error->code();
+    request->error_text = error->what();
+  }
   if (request->is_prefetch)
   {
     this->prefetch_bytes_ -= request->span.count;

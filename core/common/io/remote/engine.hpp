@@ -173,7 +173,7 @@ private:
   void insert(CachedFile& file, std::uint64_t index, Page page, std::uint64_t depth);
   void save(const RemoteSource& source, std::uint64_t first, const std::vector<Page>& pages);
   void evict() noexcept;
-  void finish(const RequestPointer& request, std::optional<Error> error) noexcept;
+  void finish(const RequestPointer& request, const std::optional<Error>& error) noexcept;
   void wake() noexcept;
 
   std::mutex mutex_;
@@ -225,8 +225,9 @@ private:
   bool is_cancelled = false;
   int waiters = 0;
   std::uint64_t depth = 0;
-  std::string host; ///< the queue in which it is or was
-  std::optional<Error> error;
+  std::string host;                    ///< the queue in which it is or was
+  std::optional<ErrorCode> error_code; ///< each waiting thread makes its own Error
+  std::string error_text;
 
   // Used by the loop only.
   Address at;
