@@ -628,7 +628,7 @@ TEST_F(RemoteFiles, many_refused_connections_leave_nothing_behind)
   const RemoteFile file(this->at("plain;id=refused"));
   this->server->kill();
   const std::size_t before = names_in("/proc/self/fd").size();
-  for (std::uint64_t i = 0; i != sanitizers::some_of(20); ++i)
+  for (std::uint64_t i = 0; i != sanitizers::some_of(5); ++i)
   {
     for (std::uint64_t page = 20; page != 700; ++page)
     {

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Remote files in a build without libcurl: an error that says so.
+#include "common/io/remote/address.hpp"
+#include "common/io/remote/remote_file.hpp"
+
+#include "common/fail.hpp"
+
+namespace bat::io
+{
+RemoteFile::RemoteFile(const std::string& address, const RemoteHints&)
+{
+  refuse(safe_name(parse_address(address)),
+    "cannot be read by this build, which has no libcurl; download the file, or build with "
+    "BAT_WITH_CURL=ON");
+}
+
+RemoteFile::~RemoteFile() = default;
+
+void RemoteFile::read(std::uint64_t, void*, std::size_t) const {}
+
+void RemoteFile::prefetch(const std::vector<ByteRange>&) const noexcept {}
+
+void RemoteFile::forget() const noexcept {}
+
+RemoteStatistics remote_statistics()
+{
+  return {};
+}
+}
