@@ -167,14 +167,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if expected and expected != etag:
             self.status(412)
             return
-        asked = self.headers.get("Range") if ranges else None
-        if asked and self.headers.get("If-Range", dict(versions).get("Last-Modified")) not in (
+        requested = self.headers.get("Range") if ranges else None
+        if requested and self.headers.get("If-Range", dict(versions).get("Last-Modified")) not in (
             dict(versions).get("Last-Modified"), etag
         ):
-            asked = None
+            requested = None
         first, last = 0, len(data) - 1
-        if asked:
-            begin, end = re.fullmatch(r"bytes=(\d*)-(\d*)", asked).groups()
+        if requested:
+            begin, end = re.fullmatch(r"bytes=(\d*)-(\d*)", requested).groups()
             if not begin and not suffix:
                 self.status(416, [("Content-Range", f"bytes */{len(data)}")])
                 return
@@ -186,12 +186,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = data[first : last + 1]
         if flip:
             body = bytes([body[0] ^ 1]) + body[1:]
-        self.send_response(206 if asked else 200)
+        self.send_response(206 if requested else 200)
         for key, value in versions:
             self.send_header(key, value)
         if encoding:
             self.send_header("Content-Encoding", encoding)
-        if asked:
+        if requested:
             self.send_header(
                 "Content-Range", f"bytes {first + shift}-{last + shift}/{len(data)}"
             )

@@ -366,7 +366,7 @@ TEST_F(RemoteFiles, retries_are_bounded)
   {
     const Error error = open_error(this->at(fault));
     EXPECT_EQ(error.code(), ErrorCode::CannotOpen);
-    EXPECT_TRUE(contains(error, "gave up after 3 attempts")) << error.what();
+    EXPECT_TRUE(contains(error, "failed 3 times")) << error.what();
     std::size_t heads = 0;
     for (const auto& request : this->server->requests(fault))
     {

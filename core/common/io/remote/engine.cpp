@@ -371,7 +371,7 @@ void RemoteEngine::load(Lock& lock, const RemoteSource& source, std::vector<std:
     this->insert(file, index, next->data, 0);
     ++next;
   }
-  // Other threads may have asked for these in the meantime.
+  // Other threads may have requested for these in the meantime.
   missing.clear();
   this->collect(file, absent, pieces, missing);
 }

@@ -539,10 +539,10 @@ void RemoteLoop::evaluate(Transfer& transfer, CURLcode code, End end)
   {
     std::chrono::milliseconds pause =
       vary(settings.first_pause * (std::int64_t{ 1 } << std::min(request->retries, 20)));
-    if (const auto asked = parse_retry_after(response.retry_after, std::time(nullptr));
-        asked && is_answer)
+    if (const auto requested = parse_retry_after(response.retry_after, std::time(nullptr));
+        requested && is_answer)
     {
-      pause = std::max(pause, std::min(*asked, settings.max_pause));
+      pause = std::max(pause, std::min(*requested, settings.max_pause));
     }
     ++request->retries;
     request->redirects = 0;
@@ -553,7 +553,7 @@ void RemoteLoop::evaluate(Transfer& transfer, CURLcode code, End end)
   }
   const std::string attempts = request->retries == 0
     ? std::string()
-    : fmt::format("; gave up after {} attempts, try again later", request->retries + 1);
+    : fmt::format("; failed {} times, try again later", request->retries + 1);
   this->fail_request(request, Error(verdict.code, verdict.text + attempts));
 }
 

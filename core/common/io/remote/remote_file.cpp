@@ -107,14 +107,14 @@ const RemoteRequest* wait_for_tail(const PendingRequest& pending, const RemoteVe
 
 RemoteFile::RemoteFile(const std::string& address, const RemoteHints& hints)
 {
-  const std::shared_ptr<const RemoteSource> asked = make_source(address);
+  const std::shared_ptr<const RemoteSource> requested = make_source(address);
   RemoteEngine& engine = RemoteEngine::get();
   const PendingRequest pending_head(
-    asked, { Part::Head, 0, std::max<std::uint64_t>(hints.head, kPageBytes) });
+    requested, { Part::Head, 0, std::max<std::uint64_t>(hints.head, kPageBytes) });
   std::optional<PendingRequest> pending_tail;
   if (hints.tail != 0)
   {
-    pending_tail.emplace(asked, Span{ Part::Tail, 0, hints.tail });
+    pending_tail.emplace(requested, Span{ Part::Tail, 0, hints.tail });
   }
   const RemoteRequest& head = pending_head.wait();
   const RemoteVersion version = find_version(head);
@@ -122,7 +122,7 @@ RemoteFile::RemoteFile(const std::string& address, const RemoteHints& hints)
   const RemoteRequest* const tail =
     pending_tail && !has_all ? wait_for_tail(*pending_tail, version) : nullptr;
 
-  auto source = std::make_shared<RemoteSource>(engine.copy(*asked));
+  auto source = std::make_shared<RemoteSource>(engine.copy(*requested));
   source->version = version;
   source->is_open = true;
   source->is_shared = is_shared(*source);
