@@ -155,8 +155,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     ):
         path = os.path.join(self.server.folder, name)
         try:
-            with open(path, "rb") as file:
-                data = file.read()
+            size = os.path.getsize(path)
         except OSError:
             self.status(404)
             return
@@ -172,18 +171,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
             dict(versions).get("Last-Modified"), etag
         ):
             requested = None
-        first, last = 0, len(data) - 1
+        first, last = 0, size - 1
         if requested:
             begin, end = re.fullmatch(r"bytes=(\d*)-(\d*)", requested).groups()
             if not begin and not suffix:
-                self.status(416, [("Content-Range", f"bytes */{len(data)}")])
+                self.status(416, [("Content-Range", f"bytes */{size}")])
                 return
-            first = int(begin) if begin else max(len(data) - int(end), 0)
-            last = min(int(end), len(data) - 1) if begin and end else len(data) - 1
+            first = int(begin) if begin else max(size - int(end), 0)
+            last = min(int(end), size - 1) if begin and end else size - 1
             if first > last:
-                self.status(416, [("Content-Range", f"bytes */{len(data)}")])
+                self.status(416, [("Content-Range", f"bytes */{size}")])
                 return
-        body = data[first : last + 1]
+        with open(path, "rb") as file:
+            file.seek(first)
+            body = file.read(last + 1 - first)
         if flip:
             body = bytes([body[0] ^ 1]) + body[1:]
         self.send_response(206 if requested else 200)
@@ -193,7 +194,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header("Content-Encoding", encoding)
         if requested:
             self.send_header(
-                "Content-Range", f"bytes {first + shift}-{last + shift}/{len(data)}"
+                "Content-Range", f"bytes {first + shift}-{last + shift}/{size}"
             )
         if chunked:
             self.send_header("Transfer-Encoding", "chunked")

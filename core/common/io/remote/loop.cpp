@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <exception>
+#include <iterator>
 #include <new>
 #include <random>
 #include <utility>
@@ -26,7 +27,7 @@ constexpr int kMaxStalls = 1;
 constexpr std::size_t kMaxDetailBytes = 4096;
 constexpr long kReceiveBufferBytes = 256 * 1024;
 constexpr long kMaxKeptConnections = 64;
-constexpr std::chrono::milliseconds kMaxPoll(1000);
+constexpr std::chrono::milliseconds kMaxPoll(60000);
 
 struct SlistDeleter
 {
