@@ -247,7 +247,7 @@ TEST_F(RemoteFiles, near_ranges_are_merged_and_large_ones_split)
   Counts counts;
   const std::uint64_t begin = 100 * kPage;
   file.prefetch({ { begin, 10 }, { begin + 9 * kPage, 10 }, { begin + 20 * kPage, 10 } });
-  for (const std::uint64_t page : { 0, 9, 20, 5 })
+  for (const std::uint64_t page : { 0U, 9U, 20U, 5U })
   {
     EXPECT_EQ(read(file, begin + page * kPage, 10), this->local(begin + page * kPage, 10));
   }

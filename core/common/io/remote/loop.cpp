@@ -306,7 +306,8 @@ void RemoteLoop::set_options(Transfer& transfer)
     set(easy, CURLOPT_PATH_AS_IS, 1L); // ".." is a part of the key
   }
   set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-  set(easy, CURLOPT_BUFFERSIZE, kReceiveBufferBytes);
+  // Refused for a handle that still has its buffer, as after a stream of HTTP/2.
+  (void)::curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, kReceiveBufferBytes);
   set(
     easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(remote_settings().connect_timeout.count()));
   set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
