@@ -107,6 +107,7 @@ protected:
   {
     RemoteSettings quick;
     quick.first_pause = std::chrono::milliseconds(10);
+    quick.stall_timeout = std::chrono::milliseconds(10000);
     bat::io::set_remote_settings(quick);
     for (const char* const name :
       { "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE",
@@ -534,6 +535,17 @@ TEST_F(RemoteFiles, redirects_are_followed_and_remembered)
   EXPECT_EQ(this->server->requests("redirect").size(), 2U);
 }
 
+TEST_F(RemoteFiles, an_expired_redirect_is_requested_again)
+{
+  std::string target = this->server->at("status%3Bcode=403%3Bafter=3%3Btimes=1");
+  std::replace(target.begin(), target.end(), '/', '|');
+  const RemoteFile file(this->at("redirect;to=" + bat::io::percent_encode(target)));
+  EXPECT_EQ(read(file, 1000000, 10), this->local(1000000, 10));
+  EXPECT_EQ(read(file, 2000000, 10), this->local(2000000, 10));
+  EXPECT_EQ(this->server->requests("redirect").size(), 3U);
+  EXPECT_EQ(this->server->requests("status").size(), 5U);
+}
+
 TEST_F(RemoteFiles, redirects_are_bounded_and_checked)
 {
   const auto to = [&](const std::string& target)
@@ -689,6 +701,10 @@ TEST_F(RemoteFiles, https_needs_a_trusted_certificate)
   ::unsetenv("CURL_CA_BUNDLE");
   const Error error = open_error(at("plain/data.bin"));
   EXPECT_TRUE(contains(error, "certificate")) << error.what();
+  this->change(
+    [](RemoteSettings& settings) { settings.connect_timeout = std::chrono::milliseconds(3000); });
+  const Error plain = open_error("https" + this->at("plain").substr(4));
+  EXPECT_TRUE(contains(plain, "cannot connect to https://127.0.0.1")) << plain.what();
   ::setenv("SSL_CERT_FILE", certificate.c_str(), 1);
   this->expect_same(RemoteFile(at("plain/data.bin")));
   std::string target = this->server->at("plain");

@@ -690,7 +690,8 @@ void RemoteEngine::finish(const RequestPointer& request, const std::optional<Err
   if (error)
   {
     request->error_code = error->code();
-    request->error_text = error->what();
+    // Without memory for the text, the code remains.
+    (void)attempt([&] { request->error_text = error->what(); });
   }
   if (request->is_prefetch)
   {

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <exception>
+#include <fcntl.h>
 #include <iterator>
 #include <new>
 #include <random>
@@ -59,6 +60,12 @@ std::chrono::milliseconds vary(std::chrono::milliseconds pause)
   std::uniform_real_distribution<double> factor(0.5, 1.5);
   return std::chrono::milliseconds(
     static_cast<std::int64_t>(static_cast<double>(pause.count()) * factor(generator)));
+}
+
+int close_on_exec(void*, curl_socket_t socket, curlsocktype)
+{
+  (void)::fcntl(socket, F_SETFD, FD_CLOEXEC);
+  return CURL_SOCKOPT_OK;
 }
 
 std::string seconds(std::chrono::milliseconds time)
@@ -178,6 +185,7 @@ void RemoteLoop::run()
           --this->engine_.hosts_[request->host].active;
         }
         this->fail_request(request, *error);
+        this->has_ended_ = true;
       }
     }
     int running = 0;
@@ -306,6 +314,7 @@ void RemoteLoop::set_options(Transfer& transfer)
     set(easy, CURLOPT_PATH_AS_IS, 1L); // ".." is a part of the key
   }
   set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+  set(easy, CURLOPT_SOCKOPTFUNCTION, &close_on_exec);
   // Refused for a handle that still has its buffer, as after a stream of HTTP/2.
   (void)::curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, kReceiveBufferBytes);
   set(
@@ -475,8 +484,12 @@ void RemoteLoop::check_active()
   }
 }
 
-int RemoteLoop::poll_timeout() const
+int RemoteLoop::poll_timeout()
 {
+  if (std::exchange(this->has_ended_, false))
+  {
+    return 0; // a queued request may take the place of the one that ended
+  }
   Clock::time_point next = Clock::now() + kMaxPoll;
   for (const RequestPointer& request : this->paused_)
   {
@@ -493,6 +506,7 @@ int RemoteLoop::poll_timeout() const
 void RemoteLoop::end(std::unique_ptr<Transfer> transfer, CURLcode code, End end)
 {
   const RequestPointer request = transfer->request;
+  this->has_ended_ = true;
   {
     const RemoteEngine::Lock lock(this->engine_.mutex_);
     --this->engine_.hosts_[request->host].active;
@@ -673,6 +687,7 @@ Verdict RemoteLoop::judge_failure(const Transfer& transfer, CURLcode code, End e
         fmt::format("cannot find the host of {}; check the address and the network", host);
       break;
     case CURLE_COULDNT_CONNECT:
+    case CURLE_SSL_CONNECT_ERROR:
       verdict.text =
         fmt::format("cannot connect to {}: {}; check that the server is running", host, reason);
       break;
@@ -699,7 +714,6 @@ Verdict RemoteLoop::judge_failure(const Transfer& transfer, CURLcode code, End e
     case CURLE_PARTIAL_FILE:
     case CURLE_HTTP2:
     case CURLE_HTTP2_STREAM:
-    case CURLE_SSL_CONNECT_ERROR:
       verdict.text = fmt::format("the connection to {} was lost: {}", host, reason);
       return verdict;
     default:

@@ -21,7 +21,7 @@ public:
   /// Throws Error{OutOfMemory} if libcurl cannot start.
   [[nodiscard]] static CURLM* make_multi();
   [[nodiscard]] static std::thread start(RemoteEngine& engine);
-  /// Makes the loop look at its queues. Thread-safe.
+  /// Makes the loop check its queues. Thread-safe.
   static void wake(void* multi) noexcept;
 
   RemoteLoop(const RemoteLoop&) = delete;
@@ -47,7 +47,7 @@ private:
   void set_credentials(Transfer& transfer);
   void receive();
   void check_active();
-  [[nodiscard]] int poll_timeout() const;
+  [[nodiscard]] int poll_timeout();
   void end(std::unique_ptr<Transfer> transfer, CURLcode code, End end);
   void evaluate(Transfer& transfer, CURLcode code, End end);
   bool follow(Transfer& transfer);
@@ -64,6 +64,7 @@ private:
   RemoteEngine& engine_;
   std::vector<std::unique_ptr<Transfer>> active_;
   std::vector<RequestPointer> paused_;
+  bool has_ended_ = false;  ///< whether a request ended since the queues were checked
   std::vector<CURL*> idle_; ///< handles to be used again
 };
 }
