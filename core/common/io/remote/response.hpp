@@ -24,8 +24,8 @@ struct RemoteVersion
   [[nodiscard]] bool has_strong_etag() const noexcept;
   /// Returns the field that identifies the version: the strong ETag, else Last-Modified, else "".
   [[nodiscard]] const std::string& identifier() const noexcept;
-  /// Returns whether an answer with these fields comes from another version. Absent fields differ
-  /// from none.
+  /// Returns whether an answer with these fields comes from another version. Absent fields never
+  /// differ.
   [[nodiscard]] bool differs_from(const RemoteVersion& answer) const noexcept;
 };
 
