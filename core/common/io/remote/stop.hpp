@@ -7,8 +7,8 @@
 namespace bat::io
 {
 /// While it lives, reads of the current thread that wait for a server call `is_stopped` every 50
-/// ms. If it returns true, they throw Error{Cancelled}. Of nested ones, all are called. To be
-/// destroyed in the thread and in the reverse order of construction.
+/// ms. If it returns true, they throw Error{Cancelled}. Nested ones are all called. Must be
+/// destroyed in the same thread, in reverse order of construction.
 class ScopedStop
 {
 public:
