@@ -2,6 +2,7 @@
 #include "bat/file.hpp"
 
 #include "bat/error.hpp"
+#include "particles/format/hdf5_view.hpp"
 #include "particles/query/column_reader.hpp"
 #include "particles/query/conditions.hpp"
 #include "particles/query/select.hpp"
@@ -171,6 +172,13 @@ const std::vector<std::uint64_t>& File::level_ends() const noexcept
 std::vector<std::string> File::stable_samples() const
 {
   return format::sample_names(this->impl_->schema);
+}
+
+Hdf5ViewInfo File::hdf5_view() const
+{
+  const File::Impl& impl = *this->impl_;
+  return { format::find_section(impl.sections, format::SectionKind::Hdf5Objects) != nullptr,
+    format::left_out(format::leaf_view_facts(impl.header, impl.sections, impl.schema, {})) };
 }
 
 std::uint64_t File::data_bytes() const noexcept

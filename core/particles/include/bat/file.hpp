@@ -63,6 +63,22 @@ struct ColumnStorage
   double bound = 0;
 };
 
+/// An array that the HDF5 view of a file does not show.
+struct LeftOut
+{
+  std::string name; ///< of an attribute, or "positions"
+  std::string reason;
+};
+
+/// The HDF5 view of a file, through which HDF5 and stock readers of VTKHDF read the columns in place
+/// (FORMAT.md section 20).
+struct Hdf5ViewInfo
+{
+  bool exists = false;
+  /// Attributes that it leaves out, or, if none exists because of them, the positions.
+  std::vector<LeftOut> left_out;
+};
+
 struct OpenOptions
 {
   /// Called for every read from the file (offset, bytes), possibly from several threads at once.
@@ -144,6 +160,9 @@ public:
   /// How an attribute is stored, or the positions without one. An alias is stored as the array that
   /// it repeats. Throws Error: InvalidArgument if there is no such attribute; Corrupt.
   [[nodiscard]] ColumnStorage storage(std::optional<std::size_t> attribute) const;
+
+  /// Returns whether the file has an HDF5 view, and what it leaves out.
+  [[nodiscard]] Hdf5ViewInfo hdf5_view() const;
 
   /// Number of particles at a quality: min(n, ceil(quality * n)). Throws Error{InvalidArgument}
   /// outside [0, 1].

@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "particles/format/hdf5_view.hpp"
+
+#include "common/numbers.hpp"
+#include "particles/format/encode_parts.hpp"
+#include "particles/format/hdf5.hpp"
+#include "particles/format/hdf5_numbers.hpp"
+#include "particles/format/levels.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <type_traits>
+#include <utility>
+
+namespace bat::format
+{
+namespace
+{
+using hdf5::Bytes;
+using hdf5::Link;
+
+/// Text of METADATA that describes arrays.
+class Units
+{
+public:
+  explicit Units(const std::string& metadata)
+  {
+    const auto parsed = nlohmann::json::parse(metadata, nullptr, false);
+    if (parsed.is_object() && parsed.contains("units") && parsed["units"].is_object())
+    {
+      this->units_ = parsed["units"];
+    }
+  }
+
+  [[nodiscard]] std::vector<hdf5::Attribute> of(const std::string& array) const
+  {
+    const auto found = this->units_.find(array);
+    if (found == this->units_.end() || !found->is_string())
+    {
+      return {};
+    }
+    const auto& text = found->get_ref<const std::string&>();
+    constexpr std::size_t kMaxUnitBytes = 1000;
+    if (text.empty() || text.size() > kMaxUnitBytes)
+    {
+      return {};
+    }
+    return { hdf5::text_attribute("units", text) };
+  }
+
+private:
+  nlohmann::json units_ = nlohmann::json::object();
+};
+
+/// Collects objects one after another, each at a multiple of 8.
+class Objects
+{
+public:
+  explicit Objects(std::uint64_t offset)
+    : address_(offset - kSuperblockOffset)
+  {
+  }
+
+  /// Returns the address of the object.
+  std::uint64_t add(const Bytes& object)
+  {
+    const std::uint64_t address = this->next_address();
+    append(this->bytes_, object.data(), object.size());
+    return address;
+  }
+
+  std::uint64_t add(const hdf5::DataSet& data_set) { return this->add(hdf5::encode(data_set)); }
+
+  /// Adds a data set that keeps its values in its header.
+  template <class T>
+  std::uint64_t add_values(ScalarType type, const std::vector<T>& values)
+  {
+    Bytes bytes;
+    append(bytes, values.data(), values.size() * sizeof(T));
+    return this->add(
+      { hdf5::number_type(type), { values.size() }, hdf5::compact(bytes), {}, {}, {} });
+  }
+
+  /// Adds the numbers from 0 to count - 1.
+  std::uint64_t add_numbers(std::uint64_t count)
+  {
+    std::vector<hdf5::Chunk> chunks;
+    for (std::uint64_t k = 0; k * hdf5::kChunkNumbers < count; ++k)
+    {
+      const Bytes chunk = hdf5::numbers_chunk(k);
+      chunks.push_back({ this->add(chunk), static_cast<std::uint32_t>(chunk.size()) });
+    }
+    const Bytes layout = chunks.size() == 1
+      ? hdf5::in_one_chunk(chunks[0], hdf5::kChunkNumbers)
+      : hdf5::in_chunks(this->add_tree(chunks), hdf5::kChunkNumbers);
+    return this->add({ hdf5::number_type(ScalarType::Int64), { count }, layout, {},
+      hdf5::shuffled_and_deflated_twice(), {} });
+  }
+
+  [[nodiscard]] Bytes take() { return std::move(this->bytes_); }
+
+private:
+  // Returns the address of the root. Two levels are enough for all particles of a leaf file.
+  std::uint64_t add_tree(const std::vector<hdf5::Chunk>& chunks)
+  {
+    const std::uint64_t first_address = this->next_address();
+    const std::uint64_t node_bytes = hdf5::encode(hdf5::TreeNode()).size();
+    const std::size_t node_count = (chunks.size() + hdf5::kTreeChildren - 1) / hdf5::kTreeChildren;
+    hdf5::TreeNode root;
+    root.level = 1;
+    root.end = chunks.size();
+    root.chunks_each = hdf5::kTreeChildren;
+    root.chunk_numbers = hdf5::kChunkNumbers;
+    for (std::size_t i = 0; i != node_count; ++i)
+    {
+      hdf5::TreeNode node;
+      node.left = i == 0 ? hdf5::kUndefined : first_address + (i - 1) * node_bytes;
+      node.right = i + 1 == node_count ? hdf5::kUndefined : first_address + (i + 1) * node_bytes;
+      node.first = i * hdf5::kTreeChildren;
+      node.end = std::min<std::uint64_t>(node.first + hdf5::kTreeChildren, chunks.size());
+      node.chunk_numbers = hdf5::kChunkNumbers;
+      node.children.assign(chunks.begin() + static_cast<std::ptrdiff_t>(node.first),
+        chunks.begin() + static_cast<std::ptrdiff_t>(node.end));
+      root.children.push_back({ this->add(hdf5::encode(node)), node.children[0].bytes });
+    }
+    return node_count == 1 ? first_address : this->add(hdf5::encode(root));
+  }
+
+  std::uint64_t next_address()
+  {
+    this->bytes_.resize((this->bytes_.size() + 7) / 8 * 8);
+    return this->address_ + this->bytes_.size();
+  }
+
+  std::uint64_t address_;
+  Bytes bytes_;
+};
+
+// Adds group BAT: time and step as attributes, METADATA and `numbers` as data sets.
+std::uint64_t add_own_group(Objects& objects, const ViewFacts& facts, std::uint64_t numbers)
+{
+  std::vector<hdf5::Attribute> attributes;
+  if (facts.time)
+  {
+    attributes.push_back(hdf5::number_attribute("time", *facts.time));
+  }
+  if (facts.step)
+  {
+    attributes.push_back(hdf5::integers_attribute("step", {}, { *facts.step }));
+  }
+  std::vector<Link> links;
+  if (!facts.metadata.empty() && facts.metadata.size() <= std::numeric_limits<std::uint32_t>::max())
+  {
+    links.push_back({ "metadata",
+      objects.add({ hdf5::text_type(facts.metadata.size()), {},
+        hdf5::contiguous(facts.metadata_offset - kSuperblockOffset, facts.metadata.size()), {}, {},
+        {} }) });
+  }
+  links.push_back({ "numbers", numbers });
+  return objects.add(hdf5::group(links, attributes));
+}
+
+// Returns the column that an attribute is or repeats: 0 the positions, 1 + k attribute k.
+std::size_t array_of(const std::vector<Attribute>& attributes, std::size_t k)
+{
+  const std::optional<Alias>& alias = attributes[k].alias;
+  if (!alias)
+  {
+    return 1 + k;
+  }
+  return alias->attribute ? 1 + *alias->attribute : 0;
+}
+
+// Returns why the view leaves out attribute k, or nothing.
+std::string reason_against(const LeafViewFacts& facts, std::size_t k)
+{
+  const Attribute& attribute = facts.attributes[k];
+  if (attribute.name.find('/') != std::string::npos)
+  {
+    return "its name has a '/'";
+  }
+  if (attribute.name == ".")
+  {
+    return "its name is '.'";
+  }
+  if (attribute.name.size() + hdf5::kLinkBytes > hdf5::kMaxMessageBytes)
+  {
+    return fmt::format("its name has {} bytes", attribute.name.size());
+  }
+  const std::size_t array = array_of(facts.attributes, k);
+  if (attribute.alias && attribute.alias->component >= 0)
+  {
+    const int components = array == 0 ? 3 : facts.attributes[array - 1].components;
+    if (components != 1)
+    {
+      return fmt::format("it repeats {}", to_string(*attribute.alias, facts.attributes));
+    }
+  }
+  return facts.columns[array].encoding == kRaw ? "" : "it is compressed";
+}
+
+// An array of values, as it is stored or put together from other files.
+struct ShownArray
+{
+  ElementType type;
+  Bytes layout;
+  Bytes fill_value;
+};
+
+// What a grid is made of.
+struct Grid
+{
+  std::vector<std::uint64_t> parts;                        ///< numbers of points
+  std::vector<ShownArray> arrays;                          ///< positions, attributes
+  std::vector<std::pair<std::string, std::size_t>> names;  ///< of attributes, and their arrays
+};
+
+std::uint64_t sum_of(const std::vector<std::uint64_t>& counts)
+{
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{ 0 });
+}
+
+// Adds the group of the attributes of a grid, and returns it and the positions.
+std::pair<std::uint64_t, std::uint64_t> add_arrays(
+  Objects& objects, const Grid& grid, const Units& units)
+{
+  const std::uint64_t points = sum_of(grid.parts);
+  const auto add = [&](const ShownArray& array, const std::string& name)
+  {
+    hdf5::Dimensions dimensions{ points };
+    if (array.type.components != 1)
+    {
+      dimensions.push_back(static_cast<std::uint64_t>(array.type.components));
+    }
+    return objects.add({ hdf5::number_type(array.type.type), std::move(dimensions), array.layout,
+      array.fill_value, {}, units.of(name) });
+  };
+  std::vector<std::uint64_t> addresses(grid.arrays.size(), hdf5::kUndefined);
+  addresses[0] = add(grid.arrays[0], "positions");
+  std::vector<Link> links;
+  for (const auto& [name, array] : grid.names)
+  {
+    if (addresses[array] == hdf5::kUndefined)
+    {
+      addresses[array] = add(grid.arrays[array], name);
+    }
+    links.push_back({ name, addresses[array] });
+  }
+  return { objects.add(hdf5::group(links)), addresses[0] };
+}
+
+// Adds the cells of a grid, a vertex for each point, as links of its group. In each part,
+// connectivity and offsets count from 0: both are rows of `numbers`.
+void add_cells(Objects& objects, const Grid& grid, std::vector<Link>& links)
+{
+  constexpr const char* kNumbers = "/BAT/numbers";
+  const std::uint64_t points = sum_of(grid.parts);
+  std::vector<std::int64_t> counts;
+  hdf5::MappingList connectivity;
+  hdf5::MappingList offsets;
+  std::uint64_t begin = 0;
+  for (const std::uint64_t count : grid.parts)
+  {
+    // Each part has one offset more than it has cells.
+    const std::uint64_t first_offset = begin + counts.size();
+    if (count != 0)
+    {
+      connectivity.mappings.push_back({ ".", kNumbers, { 0, count }, { begin, count } });
+    }
+    offsets.mappings.push_back({ ".", kNumbers, { 0, count + 1 }, { first_offset, count + 1 } });
+    counts.push_back(static_cast<std::int64_t>(count));
+    begin += count;
+  }
+  const std::uint64_t heap = objects.add(hdf5::heap({ connectivity, offsets }));
+  const auto add = [&](std::uint64_t values, std::size_t list)
+  {
+    return objects.add({ hdf5::number_type(ScalarType::Int64), { values },
+      hdf5::in_other_data_sets(heap, list), {}, {}, {} });
+  };
+  const std::uint64_t numbers_of_points = objects.add_values(ScalarType::Int64, counts);
+  links.push_back({ "NumberOfPoints", numbers_of_points });
+  links.push_back({ "NumberOfCells", numbers_of_points });
+  links.push_back({ "NumberOfConnectivityIds", numbers_of_points });
+  links.push_back({ "Connectivity", add(points, 1) });
+  links.push_back({ "Offsets", add(points + grid.parts.size(), 2) });
+  constexpr std::byte kVertex{ 1 };
+  links.push_back({ "Types",
+    objects.add({ hdf5::number_type(ScalarType::UInt8), { points },
+      hdf5::contiguous(hdf5::kUndefined, points), { kVertex }, {}, {} }) });
+}
+
+// Adds time and step as VTK knows them; a data set without dimensions would crash VTK 9.3.
+std::uint64_t add_field_data(Objects& objects, const ViewFacts& facts)
+{
+  std::vector<Link> links;
+  if (facts.time)
+  {
+    links.push_back(
+      { "TimeValue", objects.add_values(ScalarType::Float64, std::vector<double>{ *facts.time }) });
+  }
+  if (facts.step)
+  {
+    links.push_back({ "step",
+      objects.add_values(ScalarType::Int64, std::vector<std::int64_t>{ *facts.step }) });
+  }
+  return objects.add(hdf5::group(links));
+}
+
+// Encodes everything, the root group last.
+Hdf5Objects encode(Objects& objects, const Grid& grid, const ViewFacts& facts)
+{
+  const auto [point_data, positions] = add_arrays(objects, grid, Units(facts.metadata));
+  std::vector<Link> links{ { "Points", positions }, { "PointData", point_data },
+    { "CellData", objects.add(hdf5::group({})) },
+    { "FieldData", add_field_data(objects, facts) } };
+  add_cells(objects, grid, links);
+  // Version 1 has all that is used here, and VTK 9.2 warns about others.
+  const std::uint64_t vtk_group = objects.add(
+    hdf5::group(links, { hdf5::integers_attribute("Version", { 2 }, { 1, 0 }),
+                         hdf5::text_attribute("Type", "UnstructuredGrid") }));
+  const std::uint64_t numbers =
+    objects.add_numbers(1 + *std::max_element(grid.parts.begin(), grid.parts.end()));
+  const std::uint64_t own_group = add_own_group(objects, facts, numbers);
+  const std::uint64_t root =
+    objects.add(hdf5::group({ { "VTKHDF", vtk_group }, { "BAT", own_group } }));
+  return { objects.take(), root };
+}
+
+// Returns the number of particles of a quality in leaf files of these sizes.
+std::uint64_t count_at(double quality, const std::vector<std::uint64_t>& particles)
+{
+  return std::accumulate(particles.begin(), particles.end(), std::uint64_t{ 0 },
+    [&](std::uint64_t sum, std::uint64_t n) { return sum + bat::count_at(quality, n); });
+}
+
+// Returns the qualities at which the parts of a view end.
+std::vector<double> qualities_of(const std::vector<std::uint64_t>& particles)
+{
+  constexpr std::uint64_t kMinPartPoints = 1000;
+  std::vector<double> qualities{ 1 };
+  for (double share = 10; count_at(1 / share, particles) >= kMinPartPoints; share *= 10)
+  {
+    qualities.push_back(1 / share);
+  }
+  std::reverse(qualities.begin(), qualities.end());
+  return qualities;
+}
+
+// Returns the numbers of points of the parts.
+std::vector<std::uint64_t> parts_of(const std::vector<std::uint64_t>& particles)
+{
+  std::vector<std::uint64_t> parts;
+  double before = 0;
+  for (const double quality : qualities_of(particles))
+  {
+    parts.push_back(count_at(quality, particles) - count_at(before, particles));
+    before = quality;
+  }
+  return parts;
+}
+
+// Escapes a name for a mapping, in which %b has a meaning.
+std::string in_mappings(const std::string& name)
+{
+  std::string escaped;
+  for (const char c : name)
+  {
+    escaped.append(c == '%' ? 2 : 1, c);
+  }
+  return escaped;
+}
+
+// Returns where the rows of an array in a top file are: part by part, and in each part leaf file by
+// leaf file.
+std::vector<hdf5::Mapping> mappings(const TopViewFacts& facts, const std::string& path)
+{
+  std::vector<hdf5::Mapping> rows;
+  std::uint64_t target = 0;
+  double before = 0;
+  for (const double quality : qualities_of(facts.particles))
+  {
+    for (std::size_t i = 0; i != facts.leaf_names.size(); ++i)
+    {
+      const std::uint64_t begin = bat::count_at(before, facts.particles[i]);
+      const std::uint64_t count = bat::count_at(quality, facts.particles[i]) - begin;
+      if (count != 0)
+      {
+        rows.push_back({ in_mappings(facts.leaf_names[i]), in_mappings(path), { begin, count },
+          { target, count } });
+        target += count;
+      }
+    }
+    before = quality;
+  }
+  return rows;
+}
+
+// Returns the bytes of a value that no particle has: NaN, or 0 for integers.
+Bytes missing_value(ScalarType type)
+{
+  Bytes bytes;
+  dispatch(type,
+    [&](auto value)
+    {
+      using T = decltype(value);
+      if constexpr (std::is_floating_point_v<T>)
+      {
+        value = std::numeric_limits<T>::quiet_NaN();
+        append(bytes, &value, sizeof(value));
+      }
+    });
+  return bytes;
+}
+}
+
+std::vector<SectionRecord> columns_of(const std::vector<SectionRecord>& sections)
+{
+  std::vector<SectionRecord> columns;
+  std::copy_if(sections.begin(), sections.end(), std::back_inserter(columns),
+    [](const SectionRecord& s) { return is_column(static_cast<SectionKind>(s.kind)); });
+  return columns;
+}
+
+ViewFacts view_facts(const Header& header, const std::vector<SectionRecord>& sections,
+  const Schema& schema, std::string metadata)
+{
+  ViewFacts facts;
+  facts.position_type = static_cast<ScalarType>(schema.head.position_type);
+  facts.attributes = schema.attributes;
+  facts.metadata = std::move(metadata);
+  if (const SectionRecord* section = find_section(sections, SectionKind::Metadata))
+  {
+    facts.metadata_offset = section->offset;
+  }
+  if ((header.flags & kHasTime) != 0)
+  {
+    facts.time = header.time;
+  }
+  if ((header.flags & kHasStep) != 0)
+  {
+    facts.step = header.step;
+  }
+  if (const SectionRecord* section = find_section(sections, SectionKind::Hdf5Objects))
+  {
+    facts.objects_offset = section->offset;
+  }
+  return facts;
+}
+
+LeafViewFacts leaf_view_facts(const Header& header, const std::vector<SectionRecord>& sections,
+  const Schema& schema, std::string metadata)
+{
+  return { view_facts(header, sections, schema, std::move(metadata)), header.particle_count,
+    columns_of(sections) };
+}
+
+std::vector<LeftOut> left_out(const LeafViewFacts& facts)
+{
+  if (facts.columns[0].encoding != kRaw)
+  {
+    return { { "positions", "they are compressed" } };
+  }
+  std::vector<LeftOut> arrays;
+  for (std::size_t k = 0; k != facts.attributes.size(); ++k)
+  {
+    std::string reason = reason_against(facts, k);
+    if (!reason.empty())
+    {
+      arrays.push_back({ facts.attributes[k].name, std::move(reason) });
+    }
+  }
+  return arrays;
+}
+
+Hdf5Objects leaf_objects(const LeafViewFacts& facts)
+{
+  Objects objects(facts.objects_offset);
+  Grid grid;
+  grid.parts = parts_of({ facts.particles });
+  const auto add_array = [&](const ElementType& type, const SectionRecord& column)
+  {
+    const std::uint64_t address =
+      column.bytes == 0 ? hdf5::kUndefined : column.offset - kSuperblockOffset;
+    grid.arrays.push_back({ type, hdf5::contiguous(address, column.bytes), {} });
+  };
+  add_array({ facts.position_type, 3 }, facts.columns[0]);
+  for (std::size_t k = 0; k != facts.attributes.size(); ++k)
+  {
+    const Attribute& attribute = facts.attributes[k];
+    if (!attribute.alias)
+    {
+      add_array({ attribute.type, attribute.components }, facts.columns[1 + k]);
+    }
+    if (reason_against(facts, k).empty())
+    {
+      grid.names.emplace_back(attribute.name, array_of(facts.attributes, k));
+    }
+  }
+  return encode(objects, grid, facts);
+}
+
+Hdf5Objects top_objects(const TopViewFacts& facts)
+{
+  Objects objects(facts.objects_offset);
+  Grid grid;
+  std::vector<hdf5::MappingList> lists;
+  const auto add_array = [&](const ElementType& type, const std::string& path)
+  {
+    lists.push_back({ static_cast<std::uint64_t>(type.components), mappings(facts, path) });
+    grid.arrays.push_back({ type, {}, missing_value(type.type) });
+  };
+  add_array({ facts.position_type, 3 }, "/VTKHDF/Points");
+  std::vector<std::size_t> numbers(1 + facts.attributes.size(), 0);
+  for (const std::size_t k : facts.shown)
+  {
+    const Attribute& attribute = facts.attributes[k];
+    const std::size_t array = array_of(facts.attributes, k);
+    if (array != 0 && numbers[array] == 0)
+    {
+      numbers[array] = grid.arrays.size();
+      add_array({ attribute.type, attribute.components }, "/VTKHDF/PointData/" + attribute.name);
+    }
+    grid.names.emplace_back(attribute.name, numbers[array]);
+  }
+  if (lists.size() > hdf5::kMaxHeapLists)
+  {
+    return {};
+  }
+  const std::uint64_t heap = objects.add(hdf5::heap(lists));
+  for (std::size_t i = 0; i != grid.arrays.size(); ++i)
+  {
+    grid.arrays[i].layout = hdf5::in_other_data_sets(heap, i + 1);
+  }
+  grid.parts = parts_of(facts.particles);
+  return encode(objects, grid, facts);
+}
+
+std::vector<std::byte> hdf5_superblock(const Hdf5Objects& objects, std::uint64_t file_bytes)
+{
+  return hdf5::superblock(kSuperblockOffset, objects.root, file_bytes);
+}
+}
