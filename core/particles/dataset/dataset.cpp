@@ -483,6 +483,15 @@ std::vector<std::string> Dataset::stable_samples() const
                           : std::vector<std::string>();
 }
 
+bool Dataset::has_hdf5_view() const noexcept
+{
+  const Impl& impl = *this->impl_;
+  const auto has_view = [](const auto& sections)
+  { return format::find_section(sections, format::SectionKind::Hdf5Objects) != nullptr; };
+  return impl.single ? has_view(impl.single->impl().sections)
+                     : impl.top && has_view(impl.top->sections);
+}
+
 std::vector<std::string> Dataset::attribute_names() const
 {
   std::vector<std::string> names;

@@ -279,8 +279,10 @@ void add_cells(Objects& objects, const Grid& grid, std::vector<Link>& links)
   const std::uint64_t heap = objects.add(hdf5::heap({ connectivity, offsets }));
   const auto add = [&](std::uint64_t values, std::size_t list)
   {
-    return objects.add({ hdf5::number_type(ScalarType::Int64), { values },
-      hdf5::in_other_data_sets(heap, list), {}, {}, {} });
+    // HDF5 rejects an empty list.
+    const Bytes layout = values == 0 ? hdf5::contiguous(hdf5::kUndefined, 0)
+                                     : hdf5::in_other_data_sets(heap, list);
+    return objects.add({ hdf5::number_type(ScalarType::Int64), { values }, layout, {}, {}, {} });
   };
   const std::uint64_t numbers_of_points = objects.add_values(ScalarType::Int64, counts);
   links.push_back({ "NumberOfPoints", numbers_of_points });

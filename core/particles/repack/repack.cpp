@@ -473,8 +473,8 @@ RepackReport repack_series(const fs::path& in, const fs::path& out, const Repack
 const std::vector<std::string>& repack_option_names()
 {
   static const std::vector<std::string> names{ "threads", "flush", "sorted_indexes",
-    "stable_samples", "compression", "error_bounds", "chunk_particles", "treelet_particles",
-    "block_particles", "index_budget" };
+    "stable_samples", "compression", "error_bounds", "chunk_particles", "hdf5_view",
+    "treelet_particles", "block_particles", "index_budget" };
   return names;
 }
 

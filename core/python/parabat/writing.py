@@ -130,6 +130,7 @@ def write(path: str | os.PathLike, positions: Any, attributes: Any = None, *, co
         qualities 0.9, 0.8 ... 0.1, 0.09 ..., and at others all but at most a tenth.
     repeats ("store", "link", "leave_out"), compare_values: treatment of attributes that repeat positions or each other.
     treelet_particles, block_particles, chunk_particles, index_budget: sizes inside files.
+    hdf5_view: True (default) makes uncompressed files HDF5 files too, which ParaView opens without a plugin.
     compression: "none", "lossless", or "bounded" for the arrays in error_bounds.
     error_bounds: texts such as "temperature=0.5", in units of the array, or "positions=0.01%" of the range: the maximum
         difference between an original and its stored value. All other arrays stay exact.
@@ -260,7 +261,7 @@ def repack(source: str | os.PathLike, target: str | os.PathLike, *,
     """Writes the dataset at `source` to `target`: the same particles, stored in another way.
 
     options: compression, error_bounds, chunk_particles, sorted_indexes and stable_samples ([] for none),
-    treelet_particles, block_particles, index_budget, threads, flush, as for write(). Options that are
+    hdf5_view, treelet_particles, block_particles, index_budget, threads, flush, as for write(). Options that are
     not given stay as they are in `source`; error_bounds alone imply "bounded". An array with an error
     bound keeps it; another compression or a bound of 0 removes it, and the metadata then record it as
     "error_bounds". Files of the paper's library (.pbat) become .bat; a .bat.series becomes

@@ -172,6 +172,8 @@ extern "C"
    *   block_particles: maximum particles per block; the particles of a block are tested together;
    *   16 to 65536. 0, the default, chooses the smallest size whose index fits in index_budget;
    *   index_budget: maximum share of the data that index and checksums then take (default 0.0075);
+   *   hdf5_view: 1 (default) makes uncompressed files HDF5 files too, which stock ParaView and HDF5
+   *   programs read in place; 0 does not. Takes about 10 KiB per file and 0.002 bytes per particle;
    *   compression: "none" (default); "lossless", smaller columns that keep every bit; or "bounded",
    *   the same except for the arrays in error_bounds;
    *   error_bounds: for "bounded", one text per array, "NAME=NUMBER" in its units or "NAME=NUMBER%"

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The HDF5 view of .bat files (FORMAT.md section 20), read by h5py and, where they are installed, by the HDF5 tools and VTK.
+
+    test_hdf5_view.py FOLDER GOLDEN
+
+FOLDER: for files. GOLDEN: folder with the golden files, whose contents are written again with a view.
+"""
+import glob
+import json
+import math
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+import parabat
+from parabat import pure
+
+TYPES = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"]
+
+
+def parts_of(counts):
+    """Returns the parts of a view of leaf files with these numbers of particles: (first, end) in each leaf file."""
+    def at(quality):
+        return [min(n, math.ceil(quality * n)) for n in counts]
+    ends, share = [list(counts)], 10.0
+    while sum(at(1 / share)) >= 1000:
+        ends.insert(0, at(1 / share))
+        share *= 10
+    return list(zip([[0] * len(counts)] + ends, ends))
+
+
+def same(found, expected, name):
+    assert found.dtype == expected.dtype and found.shape == expected.shape, (name, found.dtype, found.shape, expected.dtype,
+                                                                             expected.shape)
+    assert found.tobytes() == expected.tobytes(), name
+
+
+def validate(path):
+    with parabat.open(path) as dataset:
+        dataset.validate()
+
+
+def check_view(path, left_out=()):
+    """Compares the view with what parabat reads, bit for bit. Returns the open file."""
+    with parabat.open(path) as dataset:
+        arrays, names = dataset.read(), list(dataset.attributes)
+        time, step, metadata = dataset.time, dataset.step, dataset.metadata
+        counts = [leaf.particles for leaf in dataset.leaves]
+    n = sum(counts)
+    parts = parts_of(counts)
+    begins = np.cumsum([0] + counts)
+    # In a view of several leaf files, parts come first.
+    order = np.concatenate([np.arange(begins[i] + a, begins[i] + b) for first, end in parts
+                            for i, (a, b) in enumerate(zip(first, end))]) if n else np.zeros(0, int)
+    file = h5py.File(path, "r")
+    assert file.userblock_size == 512, file.userblock_size
+    group = file["VTKHDF"]
+    assert dict(group.attrs)["Type"] == b"UnstructuredGrid" and list(group.attrs["Version"]) == [1, 0], dict(group.attrs)
+    same(group["Points"][...], arrays.positions[order], "positions")
+    assert set(group["PointData"]) == set(names) - set(left_out), (set(group["PointData"]), names, left_out)
+    for name in group["PointData"]:
+        same(group["PointData"][name][...], arrays[name][order], name)
+    sizes = [sum(end) - sum(first) for first, end in parts]
+    for name in ("NumberOfPoints", "NumberOfCells", "NumberOfConnectivityIds"):
+        assert list(group[name]) == sizes, (name, list(group[name]), sizes)
+    same(group["Connectivity"][...], np.concatenate([np.arange(size) for size in sizes]), "Connectivity")
+    same(group["Offsets"][...], np.concatenate([np.arange(size + 1) for size in sizes]), "Offsets")
+    same(group["Types"][...], np.ones(n, "u1"), "Types")
+    field = {name: values[...] for name, values in group["FieldData"].items()}
+    own = dict(file["BAT"].attrs)
+    for name, vtk_name, value in (("time", "TimeValue", time), ("step", "step", step)):
+        assert (vtk_name in field) == (name in own) == (value is not None), (name, field, own)
+        if value is not None:
+            kind = "f8" if name == "time" else "i8"
+            same(field[vtk_name], np.array([value], kind), vtk_name)
+            same(np.asarray(own[name]), np.array(value, kind), name)
+    text = file["BAT/metadata"][()].decode()
+    assert json.loads(text) == json.loads(metadata), text
+    return file
+
+
+def info(path):
+    run = subprocess.run([sys.executable, "-m", "parabat", "info", "--json", path], check=True, capture_output=True, text=True)
+    found = json.loads(run.stdout)
+    return (found[0] if isinstance(found, list) else found)["hdf5_view"]
+
+
+def every_type(random, n):
+    attributes = {}
+    for kind in TYPES:
+        for components in (1, 2, 3, 9):
+            raw = random.integers(0, 256, (n, components * np.dtype(kind).itemsize), np.uint8)
+            values = np.ascontiguousarray(raw).view("<" + kind)
+            attributes[f"{kind} {components}"] = values[:, 0] if components == 1 else values
+    return attributes
+
+
+def check_contents(folder):
+    random = np.random.default_rng(43)
+    for n in (0, 1, 2, 999, 1000, 10000, 10001, 123456):
+        for kind in ("f4", "f8"):
+            positions = random.random((n, 3)).astype(kind)
+            if n > 2:
+                positions[1] = np.nan
+                positions[2, 1] = np.inf
+            path = folder / f"types_{n}_{kind}.bat"
+            parabat.write(path, positions, every_type(random, n), time=0.1 if n else None, step=2**62 + n,
+                          metadata=json.dumps({"units": {"positions": "kpc", "f4 1": "K"}, "note": "größer"}))
+            with check_view(path) as file:
+                assert file["VTKHDF/Points"].attrs["units"] == b"kpc" and file["VTKHDF/PointData/f4 1"].attrs["units"] == b"K"
+                assert len(file["VTKHDF/Points"].attrs) == 1
+            validate(path)
+            pure.open(path).validate()
+
+
+def check_names(folder):
+    """Names that HDF5 cannot have, and long, strange and repeated ones."""
+    n = 2000
+    positions = np.random.default_rng(1).random((n, 3))
+    names = ["a/b", ".", "..", " ", "größe", "100%", "%b", "%d%%", "x" * 300, "y" * 65535, "Points", "tab\tline\n"]
+    attributes = {name: np.arange(n) + i for i, name in enumerate(names)}
+    path = folder / "names.bat"
+    parabat.write(path, positions, attributes)
+    left_out = ["a/b", ".", "y" * 65535]
+    check_view(path, left_out).close()
+    view = info(path)
+    assert view["exists"] and [row["name"] for row in view["left_out"]] == left_out, view
+    attributes = {"id": np.arange(n), "again": np.arange(n), "where": positions, "height": positions[:, 2].copy()}
+    parabat.write(path, positions, attributes, repeats="link", compare_values=True)
+    with check_view(path, ["height"]) as file:
+        assert file["VTKHDF/PointData/again"].id.get_offset() == file["VTKHDF/PointData/id"].id.get_offset()
+    assert info(path)["left_out"] == [{"name": "height", "reason": "it repeats position[2]"}], info(path)
+
+
+def check_compressed(folder):
+    random = np.random.default_rng(2)
+    n = 50000
+    positions, noise, rest = random.random((n, 3)), random.integers(0, 2**63, n), np.zeros(n, "f4")
+    path = folder / "compressed.bat"
+    parabat.write(path, positions.round(2), {"noise": noise}, compression="lossless")
+    assert info(path) == {"exists": False, "left_out": [{"name": "positions", "reason": "they are compressed"}]}, info(path)
+    assert not h5py.is_hdf5(path)
+    # Positions that do not shrink are not compressed.
+    bits = random.integers(0, 2**64, (n, 3), np.uint64).view("f8")
+    parabat.write(path, bits, {"noise": noise, "rest": rest}, compression="lossless")
+    check_view(path, ["rest"]).close()
+    assert info(path) == {"exists": True, "left_out": [{"name": "rest", "reason": "it is compressed"}]}, info(path)
+    parabat.write(path, positions, {"noise": noise}, hdf5_view=False)
+    assert info(path) == {"exists": False, "left_out": []} and not h5py.is_hdf5(path), info(path)
+    parabat.repack(path, folder / "again.bat", hdf5_view=True)
+    check_view(folder / "again.bat").close()
+    parabat.repack(folder / "again.bat", path, hdf5_view=False)
+    assert not h5py.is_hdf5(path)
+
+
+def write_pieces(path, leaves, random, **options):
+    """Writes a dataset of several leaf files."""
+    with parabat.PieceWriter(path, memory_bytes=1 << 20, **options) as writer:
+        for _ in range(leaves):
+            n = 12000
+            writer.add(random.random((n, 3)), {"id": random.integers(0, 2**63, n), "100%": random.random((n, 2)).astype("f4")})
+        writer.finish()
+
+
+def check_leaf_files(folder):
+    path = folder / "many 100%.bat"
+    write_pieces(path, 20, np.random.default_rng(3), time=2.5, step=7)
+    check_view(path).close()
+    validate(path)
+    with parabat.open(path) as dataset:
+        leaves = [folder / leaf.path for leaf in dataset.leaves]
+    assert len(leaves) > 3, leaves
+    for leaf in leaves[:2]:
+        check_view(leaf).close()
+    moved = folder / "moved"
+    moved.mkdir()
+    for name in (path, pathlib.Path(f"{path}.leaves")):
+        shutil.move(name, moved)
+    with check_view(moved / path.name) as file:
+        whole = file["VTKHDF/Points"][...]
+    # A particle of a missing leaf file is nowhere.
+    os.remove(moved / leaves[1].relative_to(folder))
+    with h5py.File(moved / path.name) as file:
+        points = file["VTKHDF/Points"][...]
+    missing = np.isnan(points).all(axis=1)
+    assert missing.any() and np.array_equal(points[~missing], whole[~missing])
+
+
+def check_damage(folder):
+    """A flipped bit in the view is found by validation, and does not harm reading as .bat."""
+    path = folder / "damaged.bat"
+    positions = np.random.default_rng(4).random((3000, 3))
+    parabat.write(path, positions, {"id": np.arange(3000)})
+    whole = path.read_bytes()
+    records = [whole[i:i + 64] for i in range(int.from_bytes(whole[48:56], "little"), len(whole), 64)]
+    view = [(int.from_bytes(r[16:24], "little"), int.from_bytes(r[24:32], "little")) for r in records if r[0] in (21, 22)]
+    assert [offset for offset, _ in view][0] == 512 and len(view) == 2, view
+    with parabat.open(path) as dataset:
+        expected = dataset.read()
+    for offset, size in view:
+        for at in (offset, offset + size // 2, offset + size - 1):
+            damaged = bytearray(whole)
+            damaged[at] ^= 4
+            path.write_bytes(damaged)
+            for check in (validate, lambda path: pure.open(path).validate()):
+                try:
+                    check(path)
+                except parabat.BatError as error:
+                    assert "HDF5_" in str(error) and error.kind == "corrupt", error
+                else:
+                    raise AssertionError(f"byte {at} is not checked")
+            with parabat.open(path) as dataset:
+                found = dataset.read()
+            assert all(np.array_equal(found[name], expected[name]) for name in expected)
+    path.write_bytes(whole)
+    h5py.File(path, "r+").close()
+    assert path.read_bytes() == whole, "HDF5 changed a file that it only opened"
+
+
+def check_golden(folder, golden):
+    for source in sorted(glob.glob(f"{golden}/*.bat")):
+        path = folder / os.path.basename(source)
+        parabat.repack(source, path, compression="none", hdf5_view=True)
+        left_out = [row["name"] for row in info(path)["left_out"]]
+        check_view(path, left_out).close()
+        validate(path)
+
+
+def check_tools(folder):
+    path = folder / "types_10001_f8.bat"
+    for tool in (["h5dump", "-H"], ["h5stat"], ["h5ls", "-r", "-v"]):
+        if shutil.which(tool[0]):
+            run = subprocess.run([*tool, path], capture_output=True, text=True)
+            assert run.returncode == 0 and not run.stderr and "error" not in run.stdout.lower(), (tool, run.stdout, run.stderr)
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1], "hdf5_view")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    check_contents(folder)
+    check_names(folder)
+    check_compressed(folder)
+    check_leaf_files(folder)
+    check_damage(folder)
+    check_golden(folder, sys.argv[2])
+    check_tools(folder)
+    shutil.rmtree(folder)
+
+
+main()
