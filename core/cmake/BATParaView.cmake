@@ -86,6 +86,8 @@ set(_bat_scripts
   "${PROJECT_SOURCE_DIR}/writer_plugin/convert/exact_files.py"
   "${PROJECT_SOURCE_DIR}/core/python/parabat/convert/option_types.py"
   "${PROJECT_SOURCE_DIR}/core/python/parabat/convert/ply_vertices.py"
+  "${PROJECT_SOURCE_DIR}/core/python/parabat/convert/step_columns.py"
+  "${PROJECT_SOURCE_DIR}/core/python/parabat/convert/step_order.py"
   "${PROJECT_SOURCE_DIR}/core/python/parabat/convert/text_tables.py")
 install(FILES ${_bat_scripts} DESTINATION "${CMAKE_INSTALL_LIBDIR}/parabat"
   COMPONENT paraview_plugins)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the documentation a site, of the Markdown in this repository, the docstrings of parabat and the public headers.
+"""Builds the documentation site from the Markdown in this repository, the docstrings of parabat and the public headers.
 
     python3 core/docs/site.py build/docs         build/docs/site/index.html is the first page
     python3 core/docs/site.py build/docs --serve  and shows it on this machine
 
-Installs MkDocs into OUT/venv, from PyPI, and ends with 77 if that cannot be. Ends with an error if a link leads nowhere.
-Needs numpy, for what the command parabat says of itself.
+Installs MkDocs from PyPI into OUT/venv, and exits with 77 if that fails. Broken links are errors. Needs numpy to run
+`parabat --help`.
 """
 
 import argparse
@@ -89,7 +89,7 @@ PYTHON = """# parabat
 
 
 def command_page():
-    """What `parabat` says of itself and of its verbs."""
+    """Returns a page with the help texts of `parabat` and of its verbs."""
     environment = dict(os.environ, PYTHONPATH=str(SOURCE / "core/python"), COLUMNS="96")
 
     def help_of(*words):
@@ -203,7 +203,7 @@ def main():
     settings = (HERE / "mkdocs.yml").read_text(encoding="utf-8").replace("SOURCE", str(SOURCE))
     (out / "mkdocs.yml").write_text(settings + "nav:\n" + "\n".join(navigation(PAGES, "  ")) + "\n", encoding="utf-8")
     program = install(out / "venv")
-    # The theme's note of its own future is no warning about this site.
+    # The theme's notice about its own future is not a warning about this site.
     environment = dict(os.environ, NO_MKDOCS_2_WARNING="1", DISABLE_MKDOCS_2_WARNING="true")
     command = [program, "serve" if options.serve else "build", "--strict", "--quiet", "--config-file", out / "mkdocs.yml"]
     status = subprocess.run(command, env=environment, check=False).returncode

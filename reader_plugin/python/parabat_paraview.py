@@ -374,7 +374,7 @@ class _Loaded:
 
 
 def _parse_ranges(values):
-    """Of the values; or of the magnitude, and of each component of a vector. None where some are not finite."""
+    """Returns the range of scalars, or of the magnitude and each component of vectors. None for ranges that are not finite."""
     def ends(numbers):
         found = (float(numbers.min()), float(numbers.max())) if len(numbers) else (math.inf, -math.inf)
         return found if all(map(math.isfinite, found)) else None

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """convert.py on some ranks: inputs, outputs, and errors. Run by pvpython. Arguments: convert.py, number of ranks,
-pvbatch, bat_info, mpiexec (not for one rank). test_exact_reading.py covers what it reads itself."""
+pvbatch, bat_info, python3, mpiexec (not for one rank). test_exact_reading.py covers what it reads itself. Steps of tables are compared
+with those of `parabat convert`, if its library is next to the folder of convert.py."""
 import glob
 import json
 import re
@@ -9,7 +10,7 @@ import subprocess
 from bat_test import *
 from vtkmodules.vtkCommonDataModel import vtkCellArray
 
-convert, ranks, pvbatch, bat_info = sys.argv[1], int(sys.argv[2]), *sys.argv[3:5]
+convert, ranks, pvbatch, bat_info, python = sys.argv[1], int(sys.argv[2]), *sys.argv[3:6]
 N = 5000
 
 environment = outside_mpi()
@@ -18,7 +19,7 @@ del environment["PV_PLUGIN_PATH"]  # convert.py finds the plugins itself
 
 def start(script, *words):
     """Status and output of a pvbatch on all ranks. The time limit is for a rank that hangs."""
-    command = [pvbatch] if ranks == 1 else [sys.argv[5], "-np", str(ranks), pvbatch]
+    command = [pvbatch] if ranks == 1 else [sys.argv[6], "-np", str(ranks), pvbatch]
     done = subprocess.run([*command, script, *words], capture_output=True, text=True, timeout=500, env=environment)
     reported = done.stdout + done.stderr
     assert "Traceback" not in reported and "Loguru caught" not in reported, reported
@@ -139,7 +140,73 @@ def pieces(path, *names):
 ''' + "".join('<Piece Source="%s"/>' % name for name in names) + "</PPolyData></VTKFile>")
 
 
+def steps_of(stem):
+    """(time, step, positions, arrays in the order of ids) of OUT.bat or OUT_0000.bat ... by the number in the name."""
+    steps = {}
+    for path in glob.glob(stem + "_[0-9]*.bat") + glob.glob(stem + ".bat"):
+        info = json.loads(subprocess.run([bat_info, "--json", path], stdout=subprocess.PIPE, check=True).stdout)
+        positions, found = particles(path)
+        steps[path[len(stem):]] = [info["time"], info["step"], positions.tolist(), {
+            name: (str(values.dtype), str(values.tolist())) for name, values in sorted(found.items())}]
+    return steps
+
+
+# Name, text of each file, options. Times in any order, numbers, units, dates, missing values, repeated steps.
+ROWS_TWICE = "id,time,step,x,y,z\n1,0.5,100,1,0,0\n1,1,200,1,0,0\n2,0.5,100,2,0,0\n"
+TABLES = {
+    "far": (["t,x,y,z,id\n" + "".join(f"{t},{i},{t},0,{BIG_ID + i}\n" for i in range(7) for t in (1.5, 0.25, 4))], []),
+    "unit": (["id,time (s),x,y,z\n1,1,1,0,0\n2,1,1,0,0\n1,2,1,0,0\n"], []),
+    "both": ([ROWS_TWICE], []),
+    "frames": (["id,frame,time,x,y,z\n1,3,0.5,1,0,0\n2,3,0.625,2,0,0\n1,1,1,3,0,0\n"], []),
+    "dates": (["id,time,x,y,z\n1,2020-01-02,1,0,0\n2,2020-01-01,2,0,0\n3,2020-01-02,3,0,0\n"], []),
+    "undated": (["id,time,x,y,z\n1,2020-01-02,1,0,0\n2,soon,2,0,0\n3,2020-01-02,3,0,0\n"], []),
+    "missing": (["id,time,v,x,y,z\n1,NA,1,1,0,0\n2,1,0.5,2,0,0\n3,1,2,3,0,0\n4,2,NA,3,0,0\n"], []),
+    "own": (["id,time,x,y,z\n1,2.5,1,0,0\n2,3.5,2,0,0\n"], []),
+    "single": (["id,time,x,y,z\n1,2.5,1,0,0\n2,2.5,2,0,0\n"], []),
+    "chosen": (["id,epoch,time,x,y,z\n1,5,0.5,1,0,0\n1,6,0.5,1,0,0\n2,5,0.75,2,0,0\n"], ["--time-column", "epoch"]),
+    "kept": ([ROWS_TWICE], ["--time-column", "none"]),
+    "some": ([ROWS_TWICE], ["--steps", "1", "--arrays", "id"]),
+    "parts": (["id,t,x,y,z\n1,2,8,0,0\n1,3,8,0,0\n2,2,8,0,0\n", "id,t,x,y,z\n1,0,9,0,0\n1,2,9,0,0\n2,0,9,0,0\n"], []),
+    "headed": (["x,y,z,id\n1,2,3,4\n", "x,y,z,id\n5,6,7,8\n"], []),
+}
+BY_PARABAT = """
+import json, sys
+from parabat.cli import main
+sys.exit(max(main(["convert", *words]) for words in json.loads(sys.argv[1])))
+"""
+
+
+def check_tables(folder):
+    """The steps of tables are those of `parabat convert`."""
+    words = {"pv": [], "py": []}
+    for name, (texts, options) in TABLES.items():
+        files = [folder("%s_%d.csv" % (name, i)) for i in range(len(texts))]
+        for file, text in zip(files, texts):
+            with open(file, "w") as out:
+                out.write(text)
+        for of, commands in words.items():
+            commands.append([*files, folder("%s_of_%s.bat" % (of, name)), *options])
+    notes = dict(zip(TABLES, run_in_turn(*words["pv"])))
+    found = {name: steps_of(folder("pv_of_" + name)) for name in TABLES}
+    expect({of: (time, step) for of, (time, step, *_) in found["both"].items()},
+           {"_0000.bat": (0.5, 100), "_0001.bat": (1, 200)}, "times and steps")
+    expect(found["far"]["_0001.bat"], [1.5, None, [[i, 1.5, 0] for i in range(7)], {
+        "id": ("int64", str([BIG_ID + i for i in range(7)]))}], "a step of rows that are not adjacent")
+    assert "note: " in notes["both"] and "2 steps by the columns 'time' and 'step'" in notes["both"], notes["both"]
+    assert "1 step repeats the time of another (2); the last of each is kept\n" in notes["parts"], notes["parts"]
+    library = os.path.join(os.path.dirname(os.path.dirname(convert)), "libbat_capi.so")
+    if os.path.exists(library):
+        package = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../core/python")
+        subprocess.run([python, "-c", BY_PARABAT, json.dumps(words["py"])], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       env={**outside_mpi(), "PYTHONPATH": package, "BAT_LIBRARY": library})
+        for name in TABLES:
+            expect(found[name], steps_of(folder("py_of_" + name)), "steps of the table " + name)
+    for made in glob.glob(folder("p[vy]_of_*")) + [file for each in words["pv"] for file in each if file.endswith(".csv")]:
+        (shutil.rmtree if os.path.isdir(made) else os.remove)(made)
+
+
 with Folder() as folder:
+    check_tables(folder)
     for step in range(3):
         one = producer(cloud(N, seed=step + 1, first=100 * step))
         # Expat's update broke appended data, the default, in ParaView 5.11.
@@ -312,6 +379,10 @@ with Folder() as folder:
             ([folder("in.csv"), folder("in_9.vtp"), bad], "in.csv, ", "different kinds"),
             ([folder("in_0.bat"), bad, "--delimiter", "tab"], "--delimiter", "in_0.bat"),
             ([folder("empty.csv"), bad], "empty.csv: is empty"),
+            ([folder("in_0.bat"), bad, "--time-column", "t"], "--time-column", "in_0.bat is not a .csv"),
+            ([folder("late.csv.series"), bad, "--time-column", "t"], "--time-column", "has the times of its files"),
+            ([folder("in.csv"), bad, "--time-column", "tim"], "in.csv: argument --time-column: unknown column 'tim'", "'px'"),
+            ([folder("in.csv"), bad, "--time-column", "name"], "the column 'name' is not numeric"),
             ([folder("in_0.bat"), bad, "--steps", "5:"], "none of the 1 steps"),
             ([folder("in_0.bat"), bad, "--steps", "::0"], "'::0'"),
             ([folder("in_0.bat"), bad, "--arrays", "id,,mass"], "--arrays: 'id,,mass'"),

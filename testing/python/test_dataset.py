@@ -274,11 +274,11 @@ class Reading(unittest.TestCase):
             self.assertEqual(sorted(os.listdir(f"{path}.leaves")), sorted(os.path.basename(leaf.path) for leaf in dataset.leaves))
 
     def test_a_missing_package_is_named(self):
-        for module, call in (("pandas", "to_pandas"), ("pyarrow", "to_arrow"), ("pyvista", "to_pyvista")):
+        for module, call, extra in (("pandas", "to_pandas", "pandas"), ("pyarrow", "to_arrow", "arrow"), ("pyvista", "to_pyvista", "pyvista")):
             kept = sys.modules.get(module)
             sys.modules[module] = None
             try:
-                with self.assertRaisesRegex(parabat.BatImportError, f"pip install {module}"):
+                with self.assertRaisesRegex(parabat.BatImportError, rf"pip install 'parabat\[{extra}\]'"):
                     getattr(self.dataset, call)(quality=0.01)
             finally:
                 del sys.modules[module]

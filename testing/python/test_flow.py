@@ -20,7 +20,7 @@ import unittest.mock
 import numpy as np
 
 import parabat
-from parabat import flow
+from parabat import bricks, flow
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "bricks"))
 SCRATCH = sys.argv.pop() if len(sys.argv) > 1 else None
@@ -195,7 +195,7 @@ class Flow(unittest.TestCase):
         with self.assertRaises(KeyboardInterrupt):  # nothing was replaced
             flow.write_series(path, levels, replace=True, flush=False, progress=cancels)
         self.assertEqual(path.read_bytes(), listed)
-        with unittest.mock.patch.object(flow.SeriesWriter, "_list", side_effect=OSError("full")):
+        with unittest.mock.patch.object(bricks.SeriesWriter, "_list", side_effect=OSError("full")):
             with self.assertRaisesRegex(OSError, "full"):
                 flow.write_series(path, levels[1:], replace=True, flush=False)
         self.assertFalse(path.exists())

@@ -38,7 +38,7 @@ CXX = re.compile(r'''//[^\n]*|/\*.*?\*/|R"(?P<d>[^()\\\s]{0,16})\(.*?\)(?P=d)"|"
 PYTHON = re.compile(r"""\#[^\n]*|[rRbBuUfF]{0,2}(?P<q>\"{3}|'{3})(?:[^\\]|\\.)*?(?P=q)|[rRbBuUfF]{0,2}"(?P<s>(?:[^"\\\n]|\\.)*)"|[rRbBuUfF]{0,2}'(?P<t>(?:[^'\\\n]|\\.)*)'|(?P<w>\s+)|\w+|.""", re.S)
 SCRIPT = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?P<s>(?:[^"\\\n]|\\.)*)"|'(?:[^'\\\n]|\\.)*'|`(?P<t>(?:[^`\\]|\\.)*)`|(?P<w>\s+)|\w+|.""", re.S)
 FORTRAN = re.compile(r"""![^\n]*|"(?P<s>[^"\n]*)"|'(?P<t>[^'\n]*)'|(?P<w>\s+)|\w+|.""", re.S)
-LANGUAGES = {".cpp": CXX, ".hpp": CXX, ".cxx": CXX, ".h": CXX, ".c": CXX, ".py": PYTHON, ".ts": SCRIPT, ".mjs": SCRIPT, ".f90": FORTRAN}
+LANGUAGES = {".cpp": CXX, ".hpp": CXX, ".cxx": CXX, ".h": CXX, ".c": CXX, ".py": PYTHON, ".ts": SCRIPT, ".mjs": SCRIPT, ".f90": FORTRAN, ".inc": FORTRAN}
 PRODUCT = ("core", "reader_plugin", "writer_plugin", "catalyst_adaptor")
 SKIPPED = ("build", "node_modules", "dist", ".git", "data")
 

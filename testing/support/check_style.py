@@ -18,6 +18,7 @@ from xml.etree import ElementTree
 SKIPPED = 77
 CXX = (".cpp", ".hpp", ".cxx", ".h", ".c")
 HASHED = (".py", ".sh", ".cmake", "CMakeLists.txt", "postinst", "prerm", ".ci/run")  # their comments begin with #
+FORTRAN = (".f90", ".inc")
 SPDX = "SPDX-License-Identifier: BSD-3-Clause"
 VERSION = "14."  # others break lines differently
 TEST = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", re.M)
@@ -87,7 +88,7 @@ def check_format(source):
 
 def sources(source):
     """Files that state their license; configure_file() creates some from files that end in .in."""
-    plain = CXX + HASHED + (".f90",)
+    plain = CXX + HASHED + FORTRAN
     yield from files(source, plain + tuple(ending + ".in" for ending in plain))
     yield source / ".ci" / "run"
 
@@ -98,7 +99,7 @@ def license_of(path, text):
     name = name[:-3] if name.endswith(".in") else name
     if name.endswith(HASHED):
         return f"# {SPDX}"
-    if name.endswith(".f90"):
+    if name.endswith(FORTRAN):
         return f"! {SPDX}"
     return f"/* {SPDX} */" if text.startswith("/*") or name.endswith(".c") else f"// {SPDX}"
 

@@ -105,8 +105,8 @@ def on_all_ranks(function, **arguments):
 
 
 def leave(status):
-    """Called on every rank by the script of leave_all(). Ends all processes at once: one that mpirun
-    has to kill prints a stack trace."""
+    """Called on every rank by the script of leave_all(). Ends all processes together: a process that
+    mpirun must kill prints a stack trace."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     sys.__stdout__.flush()
     barrier()
@@ -123,7 +123,7 @@ def leave_all(status):
 
 
 def listen():
-    """Keeps this rank's errors and warnings of VTK for said(), instead of printing them. What Python
+    """Keeps this rank's VTK errors and warnings for said(), instead of printing them. What Python
     writes to sys.stderr becomes an error of VTK in pvbatch; only tell() still reaches people."""
     global _messages
     vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)

@@ -24,6 +24,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import bat_ranks
 import exact_files
 import option_types
+import step_order
 
 AGGREGATIONS = {"adaptive": "Adaptive", "rank-border": "At Borders of Ranks", "aug": "Uniform Grid of Ranks"}
 
@@ -174,6 +175,9 @@ def parse(words):
     parser.add_argument("--delimiter", metavar="C", type=option_types.delimiter,
                         help="character between the columns of .csv, .tsv and .txt, or comma, tab, space (default: the first of tab, semicolon and "
                              "comma found in the first line, otherwise space)")
+    parser.add_argument("--time-column", metavar="NAME",
+                        help="column of a .csv, .tsv or .txt with the time of each row: its rows become one step per time; none keeps such a column as "
+                             "an attribute (default: detected by name)")
     parser.add_argument("--target-size", metavar="MIB", type=option_types.size, default=0,
                         help="target size of a leaf file, in MiB; auto (default) chooses it")
     parser.add_argument("--aggregation", choices=AGGREGATIONS, default="adaptive",
@@ -329,15 +333,20 @@ class Converter:
             files = exact_files.find(inputs)
         except exact_files.text_tables.TableError as error:
             raise ConvertError(error) from None
-        if options.delimiter and (files is None or files.kind != exact_files.TABLE):
-            raise ConvertError(f"argument --delimiter: {self._label} is not a .csv, .tsv or .txt file")
+        self._check_table_options(files)
+        self._named = []  # (number, time) of each step that rows of tables name
         if files:
+            if files.kind == exact_files.TABLE and not files.has_list:
+                self._named = bat_ranks.on_all_ranks(exact_files.split, names=files.names, options=self._table_options())[0]
+                self._check(bat_ranks.on_all_ranks(look))
+            if self._named:
+                files.times = [float(i) for i in range(len(self._named))]
             self._reader = self._source(files)
             self.times = files.times or [None]
         else:
             self._open(inputs)
         # Without times, ParaView counts the files of a series; the writer is not asked for such a time.
-        has_times = len(inputs) == 1 or self.times != list(range(len(self.times)))
+        has_times = not self._named and (len(inputs) == 1 or self.times != list(range(len(self.times))))
         self._step = None if has_times else simple.ForceTime(Input=self._reader, IgnorePipelineTime=1)
         self._passed = simple.ProgrammableFilter(Input=self._step or self._reader)
         if not has_times:
@@ -347,17 +356,42 @@ class Converter:
         self._writer = servermanager.writers.BATWriter(Input=self._passed)
         self._set_up(self._writer)
 
+    def _check_table_options(self, files):
+        for name in ("delimiter", "time_column"):
+            if getattr(self._options, name) is None:
+                continue
+            option = name.replace("_", "-")
+            if files is None or files.kind != exact_files.TABLE:
+                raise ConvertError(f"argument --{option}: {self._label} is not a .csv, .tsv or .txt file")
+            if name == "time_column" and files.has_list:
+                raise ConvertError(f"argument --{option}: the list {self._label} has the times of its files")
+
+    def _table_options(self):
+        options = self._options
+        requested = None if options.arrays is None else options.arrays + (options.columns or USUAL_COLUMNS)
+        return exact_files.TableOptions(options.delimiter, requested, options.columns, options.time_column)
+
+    def kept_steps(self, numbers):
+        """Returns the selected steps without those that later ones repeat."""
+        steps = [{"index": i, "step": self._named[i][0], "time": self._named[i][1]} for i in numbers] if self._named else []
+        key, _ = step_order.choose_axis(steps) if steps else ("index", "")
+        if key == "index":
+            return numbers
+        kept, dropped = step_order.resolve_repeats(steps, key, "keep-last")
+        if dropped:
+            self._warn("repeats", f"{self._label}: {step_order.describe_repeats(dropped, key)}")
+        return sorted(step["index"] for step in kept)
+
     def _source(self, files):
         from paraview import simple
 
-        options = self._options
         source = simple.ProgrammableSource()
         source.OutputDataSetType = vtkDataObjectTypes.GetTypeIdFromClassName(files.kind)  # its names have changed
         source.ScriptRequestInformation = bat_ranks.script(exact_files, f"exact_files.offer(self, {files.times!r})")
-        requested = None if options.arrays is None else options.arrays + (options.columns or USUAL_COLUMNS)
+        options = self._table_options()
+        options = tuple(options._replace(time_column="none") if files.has_list else options)
         source.Script = bat_ranks.script(
-            exact_files, f"exact_files.deliver(self, {files.names!r}, {files.times!r}, {files.kind!r}, {requested!r}, "
-            f"{options.columns!r}, {options.delimiter!r})")
+            exact_files, f"exact_files.deliver(self, {files.names!r}, {files.times!r}, {files.kind!r}, {options!r}, {bool(self._named)!r})")
         return source
 
     def _open(self, inputs):
@@ -401,6 +435,8 @@ class Converter:
         if self._step:
             self._step.ForcedTime, step_time = step_time, None
         when = [] if step_time is None else [step_time]
+        if self._named:
+            step_time = self._named[number][1]
         start = time.perf_counter()
         bar.show("reading", 0)
         self._passed.UpdatePipeline(*when)
@@ -442,7 +478,7 @@ class Converter:
             for kind, key, text in seen["problems"]:
                 if kind == "error":
                     raise ConvertError(text)
-                self._warn(key, text)
+                self._warn(key, text, kind)
             for kind, text in seen["reported"]:
                 text = in_options(text)
                 named = text if label in text else f"{label}: {text}"
@@ -459,10 +495,10 @@ class Converter:
             raise ConvertError(f"{label}: unknown array '{missing[0]}'; available: {', '.join(names) or 'none'}")
         return particles
 
-    def _warn(self, key, text):
+    def _warn(self, key, text, kind="warning"):
         """Once in a conversion."""
         if key not in self._warned:
-            bat_ranks.tell(f"warning: {text}")
+            bat_ranks.tell(f"{kind}: {text}")
             self._warned.add(key)
 
 
@@ -475,7 +511,9 @@ def run(words):
     numbers = range(len(converter.times))[options.steps]
     if not numbers:
         raise ConvertError(f"argument --steps: selects none of the {len(converter.times)} steps")
-    outputs = output_names(options.output, numbers, len(converter.times))
+    kept = converter.kept_steps(numbers)
+    outputs = [output for number, output in zip(numbers, output_names(options.output, numbers, len(converter.times))) if number in set(kept)]
+    numbers = kept
     check_outputs(outputs + [options.report] * (options.report not in (None, "-")), inputs)
     bar = Bar(options.progress or sys.__stderr__.isatty(), len(numbers))
     report = None
@@ -507,7 +545,7 @@ def main():
     status = 0
     try:
         run(sys.argv[1:])
-    except SystemExit as stop:  # argparse has said why
+    except SystemExit as stop:  # argparse has reported the reason
         status = stop.code
     except (ConvertError, bat_ranks.RankError) as error:
         bat_ranks.tell(f"error: {error}")

@@ -577,111 +577,75 @@ contains
   end function
 
   subroutine set_int8_1(particles, name, values, status)
-    type(c_ptr), intent(in) :: particles
-    character(*), intent(in) :: name
     integer(c_int8_t), contiguous, target, intent(in) :: values(:) ! (n)
-    integer, intent(out) :: status
-    status = set_values(particles, name, BAT_INT8, 1_c_int64_t, &
-      address(c_loc(values), size(values, kind=c_int64_t)))
+    integer(c_int), parameter :: type = BAT_INT8
+    include "set_attribute_1.inc"
   end subroutine
 
   subroutine set_int8_2(particles, name, values, status)
-    type(c_ptr), intent(in) :: particles
-    character(*), intent(in) :: name
     integer(c_int8_t), contiguous, target, intent(in) :: values(:, :) ! (components, n)
-    integer, intent(out) :: status
-    status = set_values(particles, name, BAT_INT8, size(values, 1, kind=c_int64_t), &
-      address(c_loc(values), size(values, kind=c_int64_t)))
+    integer(c_int), parameter :: type = BAT_INT8
+    include "set_attribute_2.inc"
   end subroutine
 
   subroutine set_int16_1(particles, name, values, status)
-    type(c_ptr), intent(in) :: particles
-    character(*), intent(in) :: name
     integer(c_int16_t), contiguous, target, intent(in) :: values(:) ! (n)
-    integer, intent(out) :: status
-    status = set_values(particles, name, BAT_INT16, 1_c_int64_t, &
-      address(c_loc(values), size(values, kind=c_int64_t)))
+    integer(c_int), parameter :: type = BAT_INT16
+    include "set_attribute_1.inc"
   end subroutine
 
   subroutine set_int16_2(particles, name, values, status)
-    type(c_ptr), intent(in) :: particles
-    character(*), intent(in) :: name
     integer(c_int16_t), contiguous, target, intent(in) :: values(:, :) ! (components, n)
-    integer, intent(out) :: status
-    status = set_values(particles, name, BAT_INT16, size(values, 1, kind=c_int64_t), &
-      address(c_loc(values), size(values, kind=c_int64_t)))
+    integer(c_int), parameter :: type = BAT_INT16
+    include "set_attribute_2.inc"
   end subroutine
 
   subroutine set_int32_1(particles, name, values, status)
-    type(c_ptr), intent(in) :: particles
-    character(*), intent(in) :: name
     integer(c_int32_t), contiguous, target, intent(in) :: values(:) ! (n)
-    integer, intent(out) :: status
-    status = set_values(particles, name, BAT_INT32, 1_c_int64_t, &
-      address(c_loc(values), size(values, kind=c_int64_t)))
+    integer(c_int), parameter :: type = BAT_INT32
+    include "set_attribute_1.inc"
   end subroutine
 
   subroutine set_int32_2(particles, name, values, status)
-    type(c_ptr), intent(in) :: particles
-    character(*), intent(in) :: name
     integer(c_int32_t), contiguous, target, intent(in) :: values(:, :) ! (components, n)
-    integer, intent(out) :: status
-    status = set_values(particles, name, BAT_INT32, size(values, 1, kind=c_int64_t), &
-      address(c_loc(values), size(values, kind=c_int64_t)))
+    integer(c_int), parameter :: type = BAT_INT32
+    include "set_attribute_2.inc"
   end subroutine
 
   subroutine set_int64_1(particles, name, values, status)
-    type(c_ptr), intent(in) :: particles
-    character(*), intent(in) :: name
     integer(c_int64_t), contiguous, target, intent(in) :: values(:) ! (n)
-    integer, intent(out) :: status
-    status = set_values(particles, name, BAT_INT64, 1_c_int64_t, &
-      address(c_loc(values), size(values, kind=c_int64_t)))
+    integer(c_int), parameter :: type = BAT_INT64
+    include "set_attribute_1.inc"
   end subroutine
 
   subroutine set_int64_2(particles, name, values, status)
-    type(c_ptr), intent(in) :: particles
-    character(*), intent(in) :: name
     integer(c_int64_t), contiguous, target, intent(in) :: values(:, :) ! (components, n)
-    integer, intent(out) :: status
-    status = set_values(particles, name, BAT_INT64, size(values, 1, kind=c_int64_t), &
-      address(c_loc(values), size(values, kind=c_int64_t)))
+    integer(c_int), parameter :: type = BAT_INT64
+    include "set_attribute_2.inc"
   end subroutine
 
   subroutine set_real32_1(particles, name, values, status)
-    type(c_ptr), intent(in) :: particles
-    character(*), intent(in) :: name
     real(c_float), contiguous, target, intent(in) :: values(:) ! (n)
-    integer, intent(out) :: status
-    status = set_values(particles, name, BAT_FLOAT32, 1_c_int64_t, &
-      address(c_loc(values), size(values, kind=c_int64_t)))
+    integer(c_int), parameter :: type = BAT_FLOAT32
+    include "set_attribute_1.inc"
   end subroutine
 
   subroutine set_real32_2(particles, name, values, status)
-    type(c_ptr), intent(in) :: particles
-    character(*), intent(in) :: name
     real(c_float), contiguous, target, intent(in) :: values(:, :) ! (components, n)
-    integer, intent(out) :: status
-    status = set_values(particles, name, BAT_FLOAT32, size(values, 1, kind=c_int64_t), &
-      address(c_loc(values), size(values, kind=c_int64_t)))
+    integer(c_int), parameter :: type = BAT_FLOAT32
+    include "set_attribute_2.inc"
   end subroutine
 
   subroutine set_real64_1(particles, name, values, status)
-    type(c_ptr), intent(in) :: particles
-    character(*), intent(in) :: name
     real(c_double), contiguous, target, intent(in) :: values(:) ! (n)
-    integer, intent(out) :: status
-    status = set_values(particles, name, BAT_FLOAT64, 1_c_int64_t, &
-      address(c_loc(values), size(values, kind=c_int64_t)))
+    integer(c_int), parameter :: type = BAT_FLOAT64
+    include "set_attribute_1.inc"
   end subroutine
 
   subroutine set_real64_2(particles, name, values, status)
-    type(c_ptr), intent(in) :: particles
-    character(*), intent(in) :: name
     real(c_double), contiguous, target, intent(in) :: values(:, :) ! (components, n)
-    integer, intent(out) :: status
-    status = set_values(particles, name, BAT_FLOAT64, size(values, 1, kind=c_int64_t), &
-      address(c_loc(values), size(values, kind=c_int64_t)))
+    integer(c_int), parameter :: type = BAT_FLOAT64
+    include "set_attribute_2.inc"
   end subroutine
 
   subroutine bat_particles_set_time(particles, time, status)
@@ -1033,39 +997,27 @@ contains
 
   ! Sets an array `ghosts`, (n); particles whose value is not 0 are left out.
   subroutine add_without_ghosts_int8(insitu, particles, ghosts, status, species)
-    type(c_ptr), intent(in) :: insitu, particles
     integer(c_int8_t), contiguous, target, intent(in) :: ghosts(:)
-    integer, intent(out) :: status
-    character(*), intent(in), optional :: species
-    status = add_marked(insitu, particles, BAT_INT8, &
-      address(c_loc(ghosts), size(ghosts, kind=c_int64_t)), species)
+    integer(c_int), parameter :: type = BAT_INT8
+    include "add_without_ghosts.inc"
   end subroutine
 
   subroutine add_without_ghosts_int16(insitu, particles, ghosts, status, species)
-    type(c_ptr), intent(in) :: insitu, particles
     integer(c_int16_t), contiguous, target, intent(in) :: ghosts(:)
-    integer, intent(out) :: status
-    character(*), intent(in), optional :: species
-    status = add_marked(insitu, particles, BAT_INT16, &
-      address(c_loc(ghosts), size(ghosts, kind=c_int64_t)), species)
+    integer(c_int), parameter :: type = BAT_INT16
+    include "add_without_ghosts.inc"
   end subroutine
 
   subroutine add_without_ghosts_int32(insitu, particles, ghosts, status, species)
-    type(c_ptr), intent(in) :: insitu, particles
     integer(c_int32_t), contiguous, target, intent(in) :: ghosts(:)
-    integer, intent(out) :: status
-    character(*), intent(in), optional :: species
-    status = add_marked(insitu, particles, BAT_INT32, &
-      address(c_loc(ghosts), size(ghosts, kind=c_int64_t)), species)
+    integer(c_int), parameter :: type = BAT_INT32
+    include "add_without_ghosts.inc"
   end subroutine
 
   subroutine add_without_ghosts_int64(insitu, particles, ghosts, status, species)
-    type(c_ptr), intent(in) :: insitu, particles
     integer(c_int64_t), contiguous, target, intent(in) :: ghosts(:)
-    integer, intent(out) :: status
-    character(*), intent(in), optional :: species
-    status = add_marked(insitu, particles, BAT_INT64, &
-      address(c_loc(ghosts), size(ghosts, kind=c_int64_t)), species)
+    integer(c_int), parameter :: type = BAT_INT64
+    include "add_without_ghosts.inc"
   end subroutine
 
   integer function add_marked(insitu, particles, type, ghosts, species) result(status)
@@ -1353,126 +1305,71 @@ contains
   ! component counts from 1 (in error texts, which come from C, from 0); BAT_WHOLE selects the value
   ! or magnitude. Ends are compared without rounding.
   subroutine add_range_real64(query, name, component, lower, upper, status)
-    type(c_ptr), intent(in) :: query
-    character(*), intent(in) :: name
-    integer, intent(in) :: component
     real(c_double), target, intent(in) :: lower, upper
-    integer, intent(out) :: status
-    status = check_target(query, name, component)
-    if (status == 0) status = c_add_range(query, c_text(name), c_component(component), &
-      BAT_FLOAT64, c_loc(lower), BAT_FLOAT64, c_loc(upper))
+    integer(c_int), parameter :: lower_type = BAT_FLOAT64, upper_type = BAT_FLOAT64
+    include "add_range.inc"
   end subroutine
 
   subroutine add_range_int32(query, name, component, lower, upper, status)
-    type(c_ptr), intent(in) :: query
-    character(*), intent(in) :: name
-    integer, intent(in) :: component
     integer(c_int32_t), target, intent(in) :: lower, upper
-    integer, intent(out) :: status
-    status = check_target(query, name, component)
-    if (status == 0) status = c_add_range(query, c_text(name), c_component(component), &
-      BAT_INT32, c_loc(lower), BAT_INT32, c_loc(upper))
+    integer(c_int), parameter :: lower_type = BAT_INT32, upper_type = BAT_INT32
+    include "add_range.inc"
   end subroutine
 
   subroutine add_range_int64(query, name, component, lower, upper, status)
-    type(c_ptr), intent(in) :: query
-    character(*), intent(in) :: name
-    integer, intent(in) :: component
     integer(c_int64_t), target, intent(in) :: lower, upper
-    integer, intent(out) :: status
-    status = check_target(query, name, component)
-    if (status == 0) status = c_add_range(query, c_text(name), c_component(component), &
-      BAT_INT64, c_loc(lower), BAT_INT64, c_loc(upper))
+    integer(c_int), parameter :: lower_type = BAT_INT64, upper_type = BAT_INT64
+    include "add_range.inc"
   end subroutine
 
   subroutine add_range_int64_real64(query, name, component, lower, upper, status)
-    type(c_ptr), intent(in) :: query
-    character(*), intent(in) :: name
-    integer, intent(in) :: component
     integer(c_int64_t), target, intent(in) :: lower
     real(c_double), target, intent(in) :: upper
-    integer, intent(out) :: status
-    status = check_target(query, name, component)
-    if (status == 0) status = c_add_range(query, c_text(name), c_component(component), &
-      BAT_INT64, c_loc(lower), BAT_FLOAT64, c_loc(upper))
+    integer(c_int), parameter :: lower_type = BAT_INT64, upper_type = BAT_FLOAT64
+    include "add_range.inc"
   end subroutine
 
   subroutine add_range_real64_int64(query, name, component, lower, upper, status)
-    type(c_ptr), intent(in) :: query
-    character(*), intent(in) :: name
-    integer, intent(in) :: component
     real(c_double), target, intent(in) :: lower
     integer(c_int64_t), target, intent(in) :: upper
-    integer, intent(out) :: status
-    status = check_target(query, name, component)
-    if (status == 0) status = c_add_range(query, c_text(name), c_component(component), &
-      BAT_FLOAT64, c_loc(lower), BAT_INT64, c_loc(upper))
+    integer(c_int), parameter :: lower_type = BAT_FLOAT64, upper_type = BAT_INT64
+    include "add_range.inc"
   end subroutine
 
   subroutine add_values_int8(query, name, component, values, status)
-    type(c_ptr), intent(in) :: query
-    character(*), intent(in) :: name
-    integer, intent(in) :: component
     integer(c_int8_t), contiguous, target, intent(in) :: values(:)
-    integer, intent(out) :: status
-    status = check_target(query, name, component)
-    if (status == 0) status = c_add_values(query, c_text(name), c_component(component), BAT_INT8, &
-      address(c_loc(values), size(values, kind=c_int64_t)), size(values, kind=c_int64_t))
+    integer(c_int), parameter :: type = BAT_INT8
+    include "add_values.inc"
   end subroutine
 
   subroutine add_values_int16(query, name, component, values, status)
-    type(c_ptr), intent(in) :: query
-    character(*), intent(in) :: name
-    integer, intent(in) :: component
     integer(c_int16_t), contiguous, target, intent(in) :: values(:)
-    integer, intent(out) :: status
-    status = check_target(query, name, component)
-    if (status == 0) status = c_add_values(query, c_text(name), c_component(component), BAT_INT16, &
-      address(c_loc(values), size(values, kind=c_int64_t)), size(values, kind=c_int64_t))
+    integer(c_int), parameter :: type = BAT_INT16
+    include "add_values.inc"
   end subroutine
 
   subroutine add_values_int32(query, name, component, values, status)
-    type(c_ptr), intent(in) :: query
-    character(*), intent(in) :: name
-    integer, intent(in) :: component
     integer(c_int32_t), contiguous, target, intent(in) :: values(:)
-    integer, intent(out) :: status
-    status = check_target(query, name, component)
-    if (status == 0) status = c_add_values(query, c_text(name), c_component(component), BAT_INT32, &
-      address(c_loc(values), size(values, kind=c_int64_t)), size(values, kind=c_int64_t))
+    integer(c_int), parameter :: type = BAT_INT32
+    include "add_values.inc"
   end subroutine
 
   subroutine add_values_int64(query, name, component, values, status)
-    type(c_ptr), intent(in) :: query
-    character(*), intent(in) :: name
-    integer, intent(in) :: component
     integer(c_int64_t), contiguous, target, intent(in) :: values(:)
-    integer, intent(out) :: status
-    status = check_target(query, name, component)
-    if (status == 0) status = c_add_values(query, c_text(name), c_component(component), BAT_INT64, &
-      address(c_loc(values), size(values, kind=c_int64_t)), size(values, kind=c_int64_t))
+    integer(c_int), parameter :: type = BAT_INT64
+    include "add_values.inc"
   end subroutine
 
   subroutine add_values_real32(query, name, component, values, status)
-    type(c_ptr), intent(in) :: query
-    character(*), intent(in) :: name
-    integer, intent(in) :: component
     real(c_float), contiguous, target, intent(in) :: values(:)
-    integer, intent(out) :: status
-    status = check_target(query, name, component)
-    if (status == 0) status = c_add_values(query, c_text(name), c_component(component), BAT_FLOAT32, &
-      address(c_loc(values), size(values, kind=c_int64_t)), size(values, kind=c_int64_t))
+    integer(c_int), parameter :: type = BAT_FLOAT32
+    include "add_values.inc"
   end subroutine
 
   subroutine add_values_real64(query, name, component, values, status)
-    type(c_ptr), intent(in) :: query
-    character(*), intent(in) :: name
-    integer, intent(in) :: component
     real(c_double), contiguous, target, intent(in) :: values(:)
-    integer, intent(out) :: status
-    status = check_target(query, name, component)
-    if (status == 0) status = c_add_values(query, c_text(name), c_component(component), BAT_FLOAT64, &
-      address(c_loc(values), size(values, kind=c_int64_t)), size(values, kind=c_int64_t))
+    integer(c_int), parameter :: type = BAT_FLOAT64
+    include "add_values.inc"
   end subroutine
 
   ! Selects the particles whose value is one of `values` or lies in one of the closed ranges ranges(1, i)
@@ -1755,135 +1652,75 @@ contains
   end subroutine
 
   subroutine read_int8_1(dataset, name, selection, values, status, comm)
-    type(c_ptr), intent(in) :: dataset, selection
-    character(*), intent(in) :: name
     integer(c_int8_t), contiguous, target, intent(out) :: values(:) ! (n)
-    integer, intent(out) :: status
-    integer, intent(in), optional :: comm
-    status = read_values(dataset, name, selection, BAT_INT8, &
-      address(c_loc(values), size(values, kind=c_int64_t)), &
-      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
+    integer(c_int), parameter :: type = BAT_INT8
+    include "read_attribute.inc"
   end subroutine
 
   subroutine read_int8_2(dataset, name, selection, values, status, comm)
-    type(c_ptr), intent(in) :: dataset, selection
-    character(*), intent(in) :: name
     integer(c_int8_t), contiguous, target, intent(out) :: values(:, :) ! (components, n)
-    integer, intent(out) :: status
-    integer, intent(in), optional :: comm
-    status = read_values(dataset, name, selection, BAT_INT8, &
-      address(c_loc(values), size(values, kind=c_int64_t)), &
-      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
+    integer(c_int), parameter :: type = BAT_INT8
+    include "read_attribute.inc"
   end subroutine
 
   subroutine read_int16_1(dataset, name, selection, values, status, comm)
-    type(c_ptr), intent(in) :: dataset, selection
-    character(*), intent(in) :: name
     integer(c_int16_t), contiguous, target, intent(out) :: values(:) ! (n)
-    integer, intent(out) :: status
-    integer, intent(in), optional :: comm
-    status = read_values(dataset, name, selection, BAT_INT16, &
-      address(c_loc(values), size(values, kind=c_int64_t)), &
-      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
+    integer(c_int), parameter :: type = BAT_INT16
+    include "read_attribute.inc"
   end subroutine
 
   subroutine read_int16_2(dataset, name, selection, values, status, comm)
-    type(c_ptr), intent(in) :: dataset, selection
-    character(*), intent(in) :: name
     integer(c_int16_t), contiguous, target, intent(out) :: values(:, :) ! (components, n)
-    integer, intent(out) :: status
-    integer, intent(in), optional :: comm
-    status = read_values(dataset, name, selection, BAT_INT16, &
-      address(c_loc(values), size(values, kind=c_int64_t)), &
-      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
+    integer(c_int), parameter :: type = BAT_INT16
+    include "read_attribute.inc"
   end subroutine
 
   subroutine read_int32_1(dataset, name, selection, values, status, comm)
-    type(c_ptr), intent(in) :: dataset, selection
-    character(*), intent(in) :: name
     integer(c_int32_t), contiguous, target, intent(out) :: values(:) ! (n)
-    integer, intent(out) :: status
-    integer, intent(in), optional :: comm
-    status = read_values(dataset, name, selection, BAT_INT32, &
-      address(c_loc(values), size(values, kind=c_int64_t)), &
-      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
+    integer(c_int), parameter :: type = BAT_INT32
+    include "read_attribute.inc"
   end subroutine
 
   subroutine read_int32_2(dataset, name, selection, values, status, comm)
-    type(c_ptr), intent(in) :: dataset, selection
-    character(*), intent(in) :: name
     integer(c_int32_t), contiguous, target, intent(out) :: values(:, :) ! (components, n)
-    integer, intent(out) :: status
-    integer, intent(in), optional :: comm
-    status = read_values(dataset, name, selection, BAT_INT32, &
-      address(c_loc(values), size(values, kind=c_int64_t)), &
-      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
+    integer(c_int), parameter :: type = BAT_INT32
+    include "read_attribute.inc"
   end subroutine
 
   subroutine read_int64_1(dataset, name, selection, values, status, comm)
-    type(c_ptr), intent(in) :: dataset, selection
-    character(*), intent(in) :: name
     integer(c_int64_t), contiguous, target, intent(out) :: values(:) ! (n)
-    integer, intent(out) :: status
-    integer, intent(in), optional :: comm
-    status = read_values(dataset, name, selection, BAT_INT64, &
-      address(c_loc(values), size(values, kind=c_int64_t)), &
-      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
+    integer(c_int), parameter :: type = BAT_INT64
+    include "read_attribute.inc"
   end subroutine
 
   subroutine read_int64_2(dataset, name, selection, values, status, comm)
-    type(c_ptr), intent(in) :: dataset, selection
-    character(*), intent(in) :: name
     integer(c_int64_t), contiguous, target, intent(out) :: values(:, :) ! (components, n)
-    integer, intent(out) :: status
-    integer, intent(in), optional :: comm
-    status = read_values(dataset, name, selection, BAT_INT64, &
-      address(c_loc(values), size(values, kind=c_int64_t)), &
-      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
+    integer(c_int), parameter :: type = BAT_INT64
+    include "read_attribute.inc"
   end subroutine
 
   subroutine read_real32_1(dataset, name, selection, values, status, comm)
-    type(c_ptr), intent(in) :: dataset, selection
-    character(*), intent(in) :: name
     real(c_float), contiguous, target, intent(out) :: values(:) ! (n)
-    integer, intent(out) :: status
-    integer, intent(in), optional :: comm
-    status = read_values(dataset, name, selection, BAT_FLOAT32, &
-      address(c_loc(values), size(values, kind=c_int64_t)), &
-      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
+    integer(c_int), parameter :: type = BAT_FLOAT32
+    include "read_attribute.inc"
   end subroutine
 
   subroutine read_real32_2(dataset, name, selection, values, status, comm)
-    type(c_ptr), intent(in) :: dataset, selection
-    character(*), intent(in) :: name
     real(c_float), contiguous, target, intent(out) :: values(:, :) ! (components, n)
-    integer, intent(out) :: status
-    integer, intent(in), optional :: comm
-    status = read_values(dataset, name, selection, BAT_FLOAT32, &
-      address(c_loc(values), size(values, kind=c_int64_t)), &
-      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
+    integer(c_int), parameter :: type = BAT_FLOAT32
+    include "read_attribute.inc"
   end subroutine
 
   subroutine read_real64_1(dataset, name, selection, values, status, comm)
-    type(c_ptr), intent(in) :: dataset, selection
-    character(*), intent(in) :: name
     real(c_double), contiguous, target, intent(out) :: values(:) ! (n)
-    integer, intent(out) :: status
-    integer, intent(in), optional :: comm
-    status = read_values(dataset, name, selection, BAT_FLOAT64, &
-      address(c_loc(values), size(values, kind=c_int64_t)), &
-      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
+    integer(c_int), parameter :: type = BAT_FLOAT64
+    include "read_attribute.inc"
   end subroutine
 
   subroutine read_real64_2(dataset, name, selection, values, status, comm)
-    type(c_ptr), intent(in) :: dataset, selection
-    character(*), intent(in) :: name
     real(c_double), contiguous, target, intent(out) :: values(:, :) ! (components, n)
-    integer, intent(out) :: status
-    integer, intent(in), optional :: comm
-    status = read_values(dataset, name, selection, BAT_FLOAT64, &
-      address(c_loc(values), size(values, kind=c_int64_t)), &
-      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
+    integer(c_int), parameter :: type = BAT_FLOAT64
+    include "read_attribute.inc"
   end subroutine
 
   integer function read_values(dataset, name, selection, due, out, bytes, comm) result(status)

@@ -218,99 +218,75 @@ contains
   end function
 
   subroutine set_int8_3(grid, name, values, status)
-    type(c_ptr), intent(in) :: grid
-    character(*), intent(in) :: name
     integer(c_int8_t), intent(in), target, contiguous :: values(:,:,:)
-    integer, intent(out) :: status
-    status = set_field(grid, name, BAT_INT8, [1_c_int64_t, shape(values, c_int64_t)], c_loc(values))
+    integer(c_int), parameter :: type = BAT_INT8
+    include "set_field_3.inc"
   end subroutine
 
   subroutine set_int8_4(grid, name, values, status)
-    type(c_ptr), intent(in) :: grid
-    character(*), intent(in) :: name
     integer(c_int8_t), intent(in), target, contiguous :: values(:,:,:,:)
-    integer, intent(out) :: status
-    status = set_field(grid, name, BAT_INT8, shape(values, c_int64_t), c_loc(values))
+    integer(c_int), parameter :: type = BAT_INT8
+    include "set_field_4.inc"
   end subroutine
 
   subroutine set_int16_3(grid, name, values, status)
-    type(c_ptr), intent(in) :: grid
-    character(*), intent(in) :: name
     integer(c_int16_t), intent(in), target, contiguous :: values(:,:,:)
-    integer, intent(out) :: status
-    status = set_field(grid, name, BAT_INT16, [1_c_int64_t, shape(values, c_int64_t)], c_loc(values))
+    integer(c_int), parameter :: type = BAT_INT16
+    include "set_field_3.inc"
   end subroutine
 
   subroutine set_int16_4(grid, name, values, status)
-    type(c_ptr), intent(in) :: grid
-    character(*), intent(in) :: name
     integer(c_int16_t), intent(in), target, contiguous :: values(:,:,:,:)
-    integer, intent(out) :: status
-    status = set_field(grid, name, BAT_INT16, shape(values, c_int64_t), c_loc(values))
+    integer(c_int), parameter :: type = BAT_INT16
+    include "set_field_4.inc"
   end subroutine
 
   subroutine set_int32_3(grid, name, values, status)
-    type(c_ptr), intent(in) :: grid
-    character(*), intent(in) :: name
     integer(c_int32_t), intent(in), target, contiguous :: values(:,:,:)
-    integer, intent(out) :: status
-    status = set_field(grid, name, BAT_INT32, [1_c_int64_t, shape(values, c_int64_t)], c_loc(values))
+    integer(c_int), parameter :: type = BAT_INT32
+    include "set_field_3.inc"
   end subroutine
 
   subroutine set_int32_4(grid, name, values, status)
-    type(c_ptr), intent(in) :: grid
-    character(*), intent(in) :: name
     integer(c_int32_t), intent(in), target, contiguous :: values(:,:,:,:)
-    integer, intent(out) :: status
-    status = set_field(grid, name, BAT_INT32, shape(values, c_int64_t), c_loc(values))
+    integer(c_int), parameter :: type = BAT_INT32
+    include "set_field_4.inc"
   end subroutine
 
   subroutine set_int64_3(grid, name, values, status)
-    type(c_ptr), intent(in) :: grid
-    character(*), intent(in) :: name
     integer(c_int64_t), intent(in), target, contiguous :: values(:,:,:)
-    integer, intent(out) :: status
-    status = set_field(grid, name, BAT_INT64, [1_c_int64_t, shape(values, c_int64_t)], c_loc(values))
+    integer(c_int), parameter :: type = BAT_INT64
+    include "set_field_3.inc"
   end subroutine
 
   subroutine set_int64_4(grid, name, values, status)
-    type(c_ptr), intent(in) :: grid
-    character(*), intent(in) :: name
     integer(c_int64_t), intent(in), target, contiguous :: values(:,:,:,:)
-    integer, intent(out) :: status
-    status = set_field(grid, name, BAT_INT64, shape(values, c_int64_t), c_loc(values))
+    integer(c_int), parameter :: type = BAT_INT64
+    include "set_field_4.inc"
   end subroutine
 
   subroutine set_real32_3(grid, name, values, status)
-    type(c_ptr), intent(in) :: grid
-    character(*), intent(in) :: name
     real(c_float), intent(in), target, contiguous :: values(:,:,:)
-    integer, intent(out) :: status
-    status = set_field(grid, name, BAT_FLOAT32, [1_c_int64_t, shape(values, c_int64_t)], c_loc(values))
+    integer(c_int), parameter :: type = BAT_FLOAT32
+    include "set_field_3.inc"
   end subroutine
 
   subroutine set_real32_4(grid, name, values, status)
-    type(c_ptr), intent(in) :: grid
-    character(*), intent(in) :: name
     real(c_float), intent(in), target, contiguous :: values(:,:,:,:)
-    integer, intent(out) :: status
-    status = set_field(grid, name, BAT_FLOAT32, shape(values, c_int64_t), c_loc(values))
+    integer(c_int), parameter :: type = BAT_FLOAT32
+    include "set_field_4.inc"
   end subroutine
 
   subroutine set_real64_3(grid, name, values, status)
-    type(c_ptr), intent(in) :: grid
-    character(*), intent(in) :: name
     real(c_double), intent(in), target, contiguous :: values(:,:,:)
-    integer, intent(out) :: status
-    status = set_field(grid, name, BAT_FLOAT64, [1_c_int64_t, shape(values, c_int64_t)], c_loc(values))
+    integer(c_int), parameter :: type = BAT_FLOAT64
+    include "set_field_3.inc"
   end subroutine
 
   subroutine set_real64_4(grid, name, values, status)
-    type(c_ptr), intent(in) :: grid
-    character(*), intent(in) :: name
     real(c_double), intent(in), target, contiguous :: values(:,:,:,:)
-    integer, intent(out) :: status
-    status = set_field(grid, name, BAT_FLOAT64, shape(values, c_int64_t), c_loc(values))
+    integer(c_int), parameter :: type = BAT_FLOAT64
+    include "set_field_4.inc"
   end subroutine
 
   subroutine bat_idx_options_create(options, status)
@@ -526,178 +502,74 @@ contains
   end function
 
   subroutine read_int8_3(dataset, field, level, values, status, step, lower, upper, report)
-    type(c_ptr), intent(in) :: dataset
-    character(*), intent(in) :: field
-    integer, intent(in) :: level
     integer(c_int8_t), intent(out), target, contiguous :: values(:,:,:)
-    integer, intent(out) :: status
-    integer(c_int64_t), intent(in), optional :: step, lower(3), upper(3)
-    type(bat_idx_read_report), intent(out), optional :: report
-    logical :: is_unsigned
-    status = read_field(dataset, field, level, [BAT_INT8, BAT_UINT8], [1_c_int64_t, shape(values, c_int64_t)], c_loc(values), &
-      size(values, kind=c_size_t) * storage_size(values) / 8, step, lower, upper, report, is_unsigned)
-    if (status == 0 .and. is_unsigned) then
-      if (any(values < 0)) status = too_large(field)
-    end if
+    integer, parameter :: types(2) = [BAT_INT8, BAT_UINT8]
+    include "read_field_3.inc"
   end subroutine
 
   subroutine read_int8_4(dataset, field, level, values, status, step, lower, upper, report)
-    type(c_ptr), intent(in) :: dataset
-    character(*), intent(in) :: field
-    integer, intent(in) :: level
     integer(c_int8_t), intent(out), target, contiguous :: values(:,:,:,:)
-    integer, intent(out) :: status
-    integer(c_int64_t), intent(in), optional :: step, lower(3), upper(3)
-    type(bat_idx_read_report), intent(out), optional :: report
-    logical :: is_unsigned
-    status = read_field(dataset, field, level, [BAT_INT8, BAT_UINT8], shape(values, c_int64_t), c_loc(values), &
-      size(values, kind=c_size_t) * storage_size(values) / 8, step, lower, upper, report, is_unsigned)
-    if (status == 0 .and. is_unsigned) then
-      if (any(values < 0)) status = too_large(field)
-    end if
+    integer, parameter :: types(2) = [BAT_INT8, BAT_UINT8]
+    include "read_field_4.inc"
   end subroutine
 
   subroutine read_int16_3(dataset, field, level, values, status, step, lower, upper, report)
-    type(c_ptr), intent(in) :: dataset
-    character(*), intent(in) :: field
-    integer, intent(in) :: level
     integer(c_int16_t), intent(out), target, contiguous :: values(:,:,:)
-    integer, intent(out) :: status
-    integer(c_int64_t), intent(in), optional :: step, lower(3), upper(3)
-    type(bat_idx_read_report), intent(out), optional :: report
-    logical :: is_unsigned
-    status = read_field(dataset, field, level, [BAT_INT16, BAT_UINT16], [1_c_int64_t, shape(values, c_int64_t)], c_loc(values), &
-      size(values, kind=c_size_t) * storage_size(values) / 8, step, lower, upper, report, is_unsigned)
-    if (status == 0 .and. is_unsigned) then
-      if (any(values < 0)) status = too_large(field)
-    end if
+    integer, parameter :: types(2) = [BAT_INT16, BAT_UINT16]
+    include "read_field_3.inc"
   end subroutine
 
   subroutine read_int16_4(dataset, field, level, values, status, step, lower, upper, report)
-    type(c_ptr), intent(in) :: dataset
-    character(*), intent(in) :: field
-    integer, intent(in) :: level
     integer(c_int16_t), intent(out), target, contiguous :: values(:,:,:,:)
-    integer, intent(out) :: status
-    integer(c_int64_t), intent(in), optional :: step, lower(3), upper(3)
-    type(bat_idx_read_report), intent(out), optional :: report
-    logical :: is_unsigned
-    status = read_field(dataset, field, level, [BAT_INT16, BAT_UINT16], shape(values, c_int64_t), c_loc(values), &
-      size(values, kind=c_size_t) * storage_size(values) / 8, step, lower, upper, report, is_unsigned)
-    if (status == 0 .and. is_unsigned) then
-      if (any(values < 0)) status = too_large(field)
-    end if
+    integer, parameter :: types(2) = [BAT_INT16, BAT_UINT16]
+    include "read_field_4.inc"
   end subroutine
 
   subroutine read_int32_3(dataset, field, level, values, status, step, lower, upper, report)
-    type(c_ptr), intent(in) :: dataset
-    character(*), intent(in) :: field
-    integer, intent(in) :: level
     integer(c_int32_t), intent(out), target, contiguous :: values(:,:,:)
-    integer, intent(out) :: status
-    integer(c_int64_t), intent(in), optional :: step, lower(3), upper(3)
-    type(bat_idx_read_report), intent(out), optional :: report
-    logical :: is_unsigned
-    status = read_field(dataset, field, level, [BAT_INT32, BAT_UINT32], [1_c_int64_t, shape(values, c_int64_t)], c_loc(values), &
-      size(values, kind=c_size_t) * storage_size(values) / 8, step, lower, upper, report, is_unsigned)
-    if (status == 0 .and. is_unsigned) then
-      if (any(values < 0)) status = too_large(field)
-    end if
+    integer, parameter :: types(2) = [BAT_INT32, BAT_UINT32]
+    include "read_field_3.inc"
   end subroutine
 
   subroutine read_int32_4(dataset, field, level, values, status, step, lower, upper, report)
-    type(c_ptr), intent(in) :: dataset
-    character(*), intent(in) :: field
-    integer, intent(in) :: level
     integer(c_int32_t), intent(out), target, contiguous :: values(:,:,:,:)
-    integer, intent(out) :: status
-    integer(c_int64_t), intent(in), optional :: step, lower(3), upper(3)
-    type(bat_idx_read_report), intent(out), optional :: report
-    logical :: is_unsigned
-    status = read_field(dataset, field, level, [BAT_INT32, BAT_UINT32], shape(values, c_int64_t), c_loc(values), &
-      size(values, kind=c_size_t) * storage_size(values) / 8, step, lower, upper, report, is_unsigned)
-    if (status == 0 .and. is_unsigned) then
-      if (any(values < 0)) status = too_large(field)
-    end if
+    integer, parameter :: types(2) = [BAT_INT32, BAT_UINT32]
+    include "read_field_4.inc"
   end subroutine
 
   subroutine read_int64_3(dataset, field, level, values, status, step, lower, upper, report)
-    type(c_ptr), intent(in) :: dataset
-    character(*), intent(in) :: field
-    integer, intent(in) :: level
     integer(c_int64_t), intent(out), target, contiguous :: values(:,:,:)
-    integer, intent(out) :: status
-    integer(c_int64_t), intent(in), optional :: step, lower(3), upper(3)
-    type(bat_idx_read_report), intent(out), optional :: report
-    logical :: is_unsigned
-    status = read_field(dataset, field, level, [BAT_INT64, BAT_UINT64], [1_c_int64_t, shape(values, c_int64_t)], c_loc(values), &
-      size(values, kind=c_size_t) * storage_size(values) / 8, step, lower, upper, report, is_unsigned)
-    if (status == 0 .and. is_unsigned) then
-      if (any(values < 0)) status = too_large(field)
-    end if
+    integer, parameter :: types(2) = [BAT_INT64, BAT_UINT64]
+    include "read_field_3.inc"
   end subroutine
 
   subroutine read_int64_4(dataset, field, level, values, status, step, lower, upper, report)
-    type(c_ptr), intent(in) :: dataset
-    character(*), intent(in) :: field
-    integer, intent(in) :: level
     integer(c_int64_t), intent(out), target, contiguous :: values(:,:,:,:)
-    integer, intent(out) :: status
-    integer(c_int64_t), intent(in), optional :: step, lower(3), upper(3)
-    type(bat_idx_read_report), intent(out), optional :: report
-    logical :: is_unsigned
-    status = read_field(dataset, field, level, [BAT_INT64, BAT_UINT64], shape(values, c_int64_t), c_loc(values), &
-      size(values, kind=c_size_t) * storage_size(values) / 8, step, lower, upper, report, is_unsigned)
-    if (status == 0 .and. is_unsigned) then
-      if (any(values < 0)) status = too_large(field)
-    end if
+    integer, parameter :: types(2) = [BAT_INT64, BAT_UINT64]
+    include "read_field_4.inc"
   end subroutine
 
   subroutine read_real32_3(dataset, field, level, values, status, step, lower, upper, report)
-    type(c_ptr), intent(in) :: dataset
-    character(*), intent(in) :: field
-    integer, intent(in) :: level
     real(c_float), intent(out), target, contiguous :: values(:,:,:)
-    integer, intent(out) :: status
-    integer(c_int64_t), intent(in), optional :: step, lower(3), upper(3)
-    type(bat_idx_read_report), intent(out), optional :: report
-    status = read_field(dataset, field, level, [BAT_FLOAT32], [1_c_int64_t, shape(values, c_int64_t)], c_loc(values), &
-      size(values, kind=c_size_t) * storage_size(values) / 8, step, lower, upper, report)
+    integer, parameter :: types(1) = [BAT_FLOAT32]
+    include "read_field_3.inc"
   end subroutine
 
   subroutine read_real32_4(dataset, field, level, values, status, step, lower, upper, report)
-    type(c_ptr), intent(in) :: dataset
-    character(*), intent(in) :: field
-    integer, intent(in) :: level
     real(c_float), intent(out), target, contiguous :: values(:,:,:,:)
-    integer, intent(out) :: status
-    integer(c_int64_t), intent(in), optional :: step, lower(3), upper(3)
-    type(bat_idx_read_report), intent(out), optional :: report
-    status = read_field(dataset, field, level, [BAT_FLOAT32], shape(values, c_int64_t), c_loc(values), &
-      size(values, kind=c_size_t) * storage_size(values) / 8, step, lower, upper, report)
+    integer, parameter :: types(1) = [BAT_FLOAT32]
+    include "read_field_4.inc"
   end subroutine
 
   subroutine read_real64_3(dataset, field, level, values, status, step, lower, upper, report)
-    type(c_ptr), intent(in) :: dataset
-    character(*), intent(in) :: field
-    integer, intent(in) :: level
     real(c_double), intent(out), target, contiguous :: values(:,:,:)
-    integer, intent(out) :: status
-    integer(c_int64_t), intent(in), optional :: step, lower(3), upper(3)
-    type(bat_idx_read_report), intent(out), optional :: report
-    status = read_field(dataset, field, level, [BAT_FLOAT64], [1_c_int64_t, shape(values, c_int64_t)], c_loc(values), &
-      size(values, kind=c_size_t) * storage_size(values) / 8, step, lower, upper, report)
+    integer, parameter :: types(1) = [BAT_FLOAT64]
+    include "read_field_3.inc"
   end subroutine
 
   subroutine read_real64_4(dataset, field, level, values, status, step, lower, upper, report)
-    type(c_ptr), intent(in) :: dataset
-    character(*), intent(in) :: field
-    integer, intent(in) :: level
     real(c_double), intent(out), target, contiguous :: values(:,:,:,:)
-    integer, intent(out) :: status
-    integer(c_int64_t), intent(in), optional :: step, lower(3), upper(3)
-    type(bat_idx_read_report), intent(out), optional :: report
-    status = read_field(dataset, field, level, [BAT_FLOAT64], shape(values, c_int64_t), c_loc(values), &
-      size(values, kind=c_size_t) * storage_size(values) / 8, step, lower, upper, report)
+    integer, parameter :: types(1) = [BAT_FLOAT64]
+    include "read_field_4.inc"
   end subroutine
 end module bat_idx

@@ -5,12 +5,12 @@
     mpirun -n 4 python3 openpmd_to_bat.py run.h5 out/{name}_{timestep:08d}.bat --follow 600
 
 The series is one HDF5 file with all iterations, or one file for each, whose name has %T (%06T) for
-the number. What already exists is not written again, so that the same command goes on where it
-has stopped; with --follow it waits for iterations that are still to come. Arrays keep their types,
-ids of 64 bits included. Numbers stay as they are stored, and the metadata has what turns them into
-SI units; --si does it, in double precision. Positions are those of the record `position` plus
-`positionOffset`: as they are stored where the offsets are constants of 0, else in double precision.
-What HDF5 links have in other files is left out and named, or read with --follow-links.
+the number. Existing datasets are not written again, so repeating a command resumes it. With
+--follow, the program waits for new iterations. Arrays keep their types, including 64-bit ids.
+Numbers are not converted, and the metadata contains the factors to SI units; --si applies them, in
+double precision. Positions are the record `position` plus `positionOffset`: unchanged if the offsets
+are the constant 0, otherwise in double precision. HDF5 links to other files are skipped and listed;
+--follow-links reads them.
 
 Needs h5py, numpy, mpi4py, and parabat (core/python) in PYTHONPATH.
 """
@@ -123,7 +123,7 @@ def written(files):
             with parabat.Dataset(path) as dataset:
                 done.add((dataset.step, json.loads(dataset.metadata)["openPMD"]["species"]))
         except (parabat.BatError, ValueError, KeyError, TypeError):
-            continue  # damaged, or somebody else's
+            continue  # damaged, or written by another program
     return done
 
 

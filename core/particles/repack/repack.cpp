@@ -17,6 +17,7 @@
 #include "particles/repack/repack_leaf.hpp"
 #include "particles/repack/repack_series.hpp"
 #include "particles/write/leaf_writer.hpp"
+#include "series/series_list.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -443,7 +444,8 @@ RepackReport repack_series(const fs::path& in, const fs::path& out, const Repack
   const OnProgress& on_progress)
 {
   const SeriesCopy copy = make_series_copy(in, out);
-  io::AtomicFile list(out); // first, so that no step is made if the list cannot be
+  const auto lock = series::lock_list(out); // no other process adds steps to this list meanwhile
+  io::AtomicFile list(out);                 // first, so that no step is made if the list cannot be
   NewSteps made;
   RepackReport report;
   for (const StepCopy& step : copy.steps)

@@ -5,15 +5,16 @@ import importlib
 
 import numpy as np
 
+from ._extras import install
 from .errors import INVALID_ARGUMENT, BatImportError, refuse
 
 
-def needed(module, what, package=None):
+def needed(module, what):
     """Imports and returns a module that `what` needs."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise BatImportError(INVALID_ARGUMENT, f"{what} requires {module}, which cannot be imported ({error}): pip install {package or module}") from error
+        raise BatImportError(INVALID_ARGUMENT, f"{what} requires {module}, which cannot be imported ({error}): {install(module)}") from error
 
 
 def columns(particles):

@@ -92,7 +92,7 @@ def cells_beside_vertices(points):
 
 
 def _cell_of_each_point(points):
-    """For cells that are all vertices: the cell of each point; None unless each point is in exactly one."""
+    """Returns the cell of each point if all cells are vertices; None unless each point is in exactly one cell."""
     count = points.GetNumberOfPoints()
     cells = points.GetVerts() if isinstance(points, vtkPolyData) else getattr(points, "GetCells", lambda: None)()
     members = _values(cells.GetConnectivityArray()) if cells else np.empty(0, int)

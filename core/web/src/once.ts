@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Work that is shared by several callers and done once.
+// Computes a result once and shares it among several callers.
 
 interface Work<Type> {
   readonly promise: Promise<Type>;

@@ -3,6 +3,7 @@
 are written here by the layouts that their authors publish. With --venv: readers of PyPI read the same files."""
 
 import gzip
+import importlib.util
 import json
 import os
 import struct
@@ -227,7 +228,7 @@ refused("one.std", "bad.bat", "--species", "gas", says=["has no particles of 'ga
 refused("one.std", "bad.bat", "--species", "gass", says=["unknown species 'gass'; available: 'gas', 'dark', 'star'"])
 cuts("one.std")
 tipsy("wrong.std", (0, 1, 0), claims=(0, 2 ** 30, 0))
-refused("wrong.std", "bad.bat", says=["is not a TIPSY file, or has been cut: its 68 bytes do not fit its header"])
+refused("wrong.std", "bad.bat", says=["is not a TIPSY file, or is truncated: its 68 bytes do not match its header"])
 
 if IN_VENV:
     made = tipsy("yt.tipsy", (20, 30, 10))
@@ -339,7 +340,7 @@ try:
     import blosc
 except ImportError:
     path = genericio("packed", hacc, blocks=True, compress=lambda data, size: bytes(24))
-    refused(path, "bad.bat", says=["'x' is compressed, which requires blosc: pip install blosc"])
+    refused(path, "bad.bat", says=["'x' is compressed, which requires blosc: pip install 'parabat[blosc]'"])
 else:
     path = genericio("packed", hacc, blocks=True, compress=lambda data, size: blosc.compress(data, size))
     converted(path, "packed.bat")
@@ -477,9 +478,9 @@ with open("cloud/octree.bin", "rb") as file:
 put("cloud/octree.bin", content[:-1])
 refused("cloud", "bad.bat", says=["octree.bin: has ", "but a node has"])
 put("cloud/octree.bin", content)
-for change, says in (({"hierarchy": {"firstChunkSize": 67}}, "no chunk of 67 bytes at byte 0"),
+for change, says in (({"hierarchy": {"firstChunkSize": 67}}, "a chunk has 67 bytes from byte 0 on"),
                      ({"scale": [1]}, "scale and offset must have three"),
-                     ({"attributes": []}, "needs attributes"), ({"version": "1.8"}, "is not that of Potree 2"),
+                     ({"attributes": []}, "attributes need distinct names"), ({"version": "1.8"}, "was not written by Potree 2"),
                      ({"offset": None}, "metadata.json")):
     potree("cloud", **change)
     refused("cloud", "bad.bat", says=[says])
@@ -506,7 +507,7 @@ try:
     import brotli
 except ImportError:
     potree("packed_cloud", "BROTLI")
-    refused("packed_cloud", "bad.bat", says=["its encoding is BROTLI, which requires brotli: pip install brotli"])
+    refused("packed_cloud", "bad.bat", says=["its encoding is BROTLI, which requires brotli: pip install 'parabat[brotli]'"])
 else:
     places, rest = potree("packed_cloud", "BROTLI", packed_by_brotli)
     converted("packed_cloud", "potree.bat")
@@ -654,5 +655,22 @@ for arrays, says in (({"id": points["id"]}, "has no point attribute P"),
     refused(houdini("bad.geo", arrays), "bad.bat", says=[says])
 refused(houdini("bad.geo", {"P": points["P"][:, :2]}), "bad.bat", says=["positions with shape (40, 2)"])
 refused(houdini("bad.geo", points, count=0), "bad.bat", says=["has no points"])
-refused(put("new.bgeo.sc", b"scf1" + bytes(100)), "bad.bat", says=["is compressed by Houdini (.sc); save it as .bgeo"])
-refused(put("text.geo", b"PGEOMETRY V5\n"), "bad.bat", says=["is text of a version before Houdini 12"])
+# Compressed with Blosc, in chunks
+if importlib.util.find_spec("blosc") is None:
+    refused(put("new.bgeo.sc", b"scf1" + bytes(100)), "bad.bat", says=["compressed with Blosc (.sc), which requires blosc: pip install 'parabat[blosc]'"])
+else:
+    import blosc  # pylint: disable=import-outside-toplevel
+    for binary in "<", ">", None:
+        with open(houdini("new.bgeo", wide, "pages", binary), "rb") as file:
+            content = file.read()
+        chunks = [blosc.compress(content[i:i + 1000], typesize=4) for i in range(0, len(content), 1000)]
+        assert len(chunks) > 1
+        whole = b"scf1" + bytes(8) + b"".join(chunks)
+        index = bytes(8) + struct.pack(f">{len(chunks)}Q", *range(len(chunks))) + b"1fcs"
+        detected(put("packed.bgeo.sc", whole + index), "houdini")
+        assert "names the time 0.5" in converted("packed.bgeo.sc", "packed.bat")
+        same("packed.bat", wide["P"], {name: array.astype("f4") if name == "half" else array for name, array in wide.items() if name != "P"})
+    for content, says in ((whole[:-7], ["ends within"]), (whole[:12], ["expected compressed data"]), (b"".join([b"scf1", bytes(8), *chunks[:-1]]), []),
+                          (whole[:40] + bytes(9) + whole[49:], []), (whole[:16] + b"\xff\xff\xff\x7f" + whole[20:], [])):
+        refused(put("bad.bgeo.sc", content), "bad.bat", says=says)
+refused(put("text.geo", b"PGEOMETRY V5\n"), "bad.bat", says=["is a text file from before Houdini 12"])

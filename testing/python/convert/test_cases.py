@@ -5,18 +5,22 @@ trouble with in other converters.
 Without an argument, those that need nothing but h5py; "extras": those that need packages of PyPI; "vtk": those that need VTK.
 """
 
+import ast
 import glob
 import importlib.util
 import json
 import math
 import os
+import re
 import sys
 
 import numpy as np
 import parabat
-from parabat.convert import formats
+from parabat._extras import EXTRAS, install
+from parabat.convert import formats, model, registry
 from support import SKIPPED, converted, refused
 
+PACKAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../core/python/parabat")
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../data/cases")
 
 
@@ -77,7 +81,7 @@ def check_hdf5():
         assert [sorted(particles["id"].tolist()) for _, _, particles, _ in datasets.values()] == [[10, 11, 12], [10, 11]]
         assert listed() == [0.5, 1.5]
 
-    assert "electrons has no positionOffset: it is taken as 0" in converted(case("nooffset.h5"), "out.bat")
+    assert "electrons has no positionOffset; 0 is used" in converted(case("nooffset.h5"), "out.bat")
     assert sorted(found()) == ["out_electrons.bat", "out_ions.bat"]
 
     reported = converted(case("flat.h5"), "out.bat")
@@ -174,12 +178,84 @@ def check_extras():
     assert particles["id"][order].tolist() == [1, 2, 300, 5000000000] and particles["cpu"][order].tolist() == [0, 1, 0, 3]
 
 
+def tables(path):
+    """Rows of the tables of formats, by name: {column: cell}, one dict a table."""
+    found, names = [], None
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            cells = [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else None
+            if cells and cells[0] == "format":
+                names = cells
+                found.append({})
+            elif cells and names and cells[0].startswith("`"):
+                assert len(cells) == len(names), line
+                found[-1][cells[0].strip("`")] = dict(zip(names, cells))
+            elif not cells:
+                names = None
+    return found
+
+
 def check_manual():
-    """Each format has a row in the manual."""
-    with open(os.path.join(CASES, "../../../core/python/parabat/convert/README.md"), encoding="utf-8") as file:
-        first = " ".join(line.split("|")[1] for line in file if line.startswith("| `"))
-    missing = [row.name for grids in (False, True) for row in formats(grids) if f"`{row.name}`" not in first]
+    """Each format has a row in the manual, which says for each fact whether it is taken, and names the extra."""
+    particles, grids = tables(os.path.join(PACKAGE, "convert/README.md"))
+    assert list(particles) and not set(particles) ^ {row.name for row in formats()}, set(particles) ^ {row.name for row in formats()}
+    assert not set(grids) ^ {row.name for row in formats(True)}, set(grids) ^ {row.name for row in formats(True)}
+    for table, rows, facts in ((particles, formats(), ("time", "step", "box", "units", "ids", "texts")),
+                               (grids, formats(True), ("time", "step", "origin, spacing"))):
+        for row in rows:
+            cells = table[row.name]
+            for fact in facts:
+                assert cells[fact] in ("taken", "reported", "–"), (row.name, fact, cells[fact])
+            for _, _, extra in row.modules:
+                assert f"`{extra}`" in cells["extra"], (row.name, extra, cells["extra"])
+
+
+def extras():
+    """The packages of each extra of pyproject.toml."""
+    with open(os.path.join(PACKAGE, "../../../pyproject.toml"), encoding="utf-8") as file:
+        section = file.read().partition("[project.optional-dependencies]\n")[2].partition("\n[")[0]
+    return {name: {re.match(r"[\w-]+", package)[0].lower() for package in ast.literal_eval(packages)} | (
+        {"lazrs"} if "laspy[lazrs]" in packages else set()) for name, packages in re.findall(r"(\w+) = (\[.*\])", section)}
+
+
+def imported():
+    """Pairs of a file and a top-level module that it imports, also by name."""
+    for folder, _, names in os.walk(PACKAGE):
+        for path in (os.path.join(folder, name) for name in names if name.endswith(".py")):
+            with open(path, encoding="utf-8") as file:
+                tree = ast.parse(file.read())
+            for node in ast.walk(tree):
+                found = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+                if isinstance(node, ast.ImportFrom) and not node.level:
+                    found = [node.module]
+                if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in ("needed", "import_module"):
+                    found = [node.args[0].value] if isinstance(node.args[0], ast.Constant) else []
+                yield from ((path, name.partition(".")[0]) for name in found)
+
+
+def check_missing_packages():
+    """Each package that is imported on demand is in an extra, and messages name it."""
+    known, packages = extras(), {"vtkmodules": "vtk", "openpmd_api": "openpmd-api"}
+    for module, extra in EXTRAS.items():
+        assert packages.get(module, module).lower() in known[extra], (module, extra, known)
+        assert install(module) == f"pip install 'parabat[{extra}]'"
+    always = {*sys.stdlib_module_names, "numpy", "parabat", "compression"}  # compression: of Python 3.14
+    others = {"mpi4py", "paraview"}  # in the environment that starts several ranks, and in ParaView
+    missing = {(path, module) for path, module in imported() if module not in always | others | set(EXTRAS)}
     assert not missing, missing
+    rows = [row for grids in (False, True) for row in formats(grids)]
+    before, model._is_installed = model._is_installed, lambda name: False  # pylint: disable=protected-access
+    try:
+        for row in rows:
+            for _, package, extra in row.modules:
+                assert re.match(r"[\w-]+", package)[0].lower() in known[extra], (row.name, package, extra)
+            try:
+                registry.require(row)
+                assert not row.modules, row.name
+            except model.ConvertError as error:
+                assert f"pip install 'parabat[{row.modules[0][2]}]'" in str(error), (row.name, error)
+    finally:
+        model._is_installed = before  # pylint: disable=protected-access
 
 
 def check_vtk():
@@ -193,4 +269,4 @@ def check_vtk():
         assert sorted(particles["id"].tolist()) == [9007199254740993 + i for i in range(3)], name
 
 
-{"": lambda: (check_hdf5(), check_text(), check_manual()), "extras": check_extras, "vtk": check_vtk}[sys.argv[1] if sys.argv[1:] else ""]()
+{"": lambda: (check_hdf5(), check_text(), check_manual(), check_missing_packages()), "extras": check_extras, "vtk": check_vtk}[sys.argv[1] if sys.argv[1:] else ""]()

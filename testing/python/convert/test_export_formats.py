@@ -20,6 +20,7 @@ import numpy as np
 import parabat
 from parabat.cli import main
 from parabat.convert import registry
+from parabat.exporting import FORMATS
 from support import SKIPPED, converted, equal, same
 
 random = np.random.default_rng(17)
@@ -32,6 +33,7 @@ COLUMNS = {"id": IDS, "velocity": random.normal(size=(N, 3)).astype("f4"), "mass
 COLUMNS["mass"][3], COLUMNS["mass"][4] = np.nan, np.inf
 BOX = {"lower": [0, 0, 0], "upper": [10, 9, 8]}
 TIME, STEP = 0.1 + 0.2, 1234567890123
+MANUAL = pathlib.Path(__file__).resolve().parents[3] / "core/python/README.md"
 done = []
 
 
@@ -308,7 +310,7 @@ check(found["id"], found.positions, {"velocity": found["v"].astype("f4"), "mass"
 assert about["units"] == "metal" and about["box"]["edges"] == [[10, 0, 0], [2, 9, 0], [0, 0.5, 8]] and about["texts"] == TEXTS["texts"]
 exported("a.bat", "a.dump", says=["units"])
 assert "BOX BOUNDS pp pp pp\n0.0 10.0\n0.0 9.0\n0.0 8.0\n" in pathlib.Path("a.dump").read_text()
-exported("bare.bat", "bare.dump", says=["no step number", "no integer id", "the dataset has no box, which a dump requires; the box goes from"])
+exported("bare.bat", "bare.dump", says=["no step number", "no integer id", "the dataset has no box, which a dump requires; the box spans"])
 with parabat.open(back("bare.dump")) as dataset:
     assert len(dataset) == N and json.loads(dataset.metadata)["lammps"]["box"]["boundary"] == "ss ss ss"
 exported("none.bat", "none.dump")
@@ -380,8 +382,8 @@ assert 'pbc="T F F"' in comment({"h5md": {"box": {"edges": [10, 9, 8], "boundary
                                  "periodic_box": {"lower": [0, None, None], "upper": [10, None, None]}})[0]
 assert comment({"xyz": {"box": {"edges": EDGES, "boundary": "pp pp pp"}}, "periodic_box": BOX})[0].startswith('Lattice="10.0 0.0 0.0 0.0 9')
 unknown = {"lammps": {"box": {"origin": [0, 0, 0], "edges": EDGES, "boundary": None}}}
-assert comment(unknown, says=["does not say along which axes its box is periodic"])[0] == TURNED
-exported("boxed.bat", "boxed.dump", says=["does not say which boundaries its box has"])
+assert comment(unknown, says=["does not state along which axes its box is periodic"])[0] == TURNED
+exported("boxed.bat", "boxed.dump", says=["does not state the boundaries of its box"])
 assert "BOX BOUNDS xy xz yz\n" in pathlib.Path("boxed.dump").read_text()
 with parabat.open(back("boxed.dump")) as dataset:
     assert json.loads(dataset.metadata)["lammps"]["box"] == unknown["lammps"]["box"]
@@ -426,9 +428,54 @@ if laspy and module("lazrs"):
     exported("odd.bat", "odd.las", says=["'intensity' does not fit into the LAS dimension of that name; it is written as 'intensity_'",
                                          "'classification' does not fit", "' is not written: LAS names have at most 32 bytes"])
     exported("none.bat", "none.laz")
-    fails(2, "COPC files cannot be written", "a.bat", "a.copc.laz")
+    # COPC: all points once, those of a box, and coarser ones first
+    many = 150000
+    places, names = np.rint(random.normal(size=(many, 3)) * [1e4, 8e3, 500]) / 100, random.permutation(many)
+    write("many.bat", {"id": names + 2 ** 53, "intensity": (names % 65536).astype("u2"), "gps_time": names / 8}, places)
+    for name, count in (("many", many), ("a", N), ("none", 0)):
+        exported(name + ".bat", name + ".copc.laz")
+        with laspy.CopcReader.open(name + ".copc.laz") as file:
+            assert file.header.point_count == count
+            read = file.query()
+            assert len(read) == count and len(np.unique(np.asarray(read["id"]))) == count
+            if name != "many":
+                continue
+            found = np.stack([np.asarray(read[axis]) for axis in "xyz"], axis=1)
+            rows = np.asarray(read["id"]) - 2 ** 53
+            assert np.abs(found - places[np.argsort(names)[rows]]).max() <= 1e-7
+            np.testing.assert_array_equal(np.asarray(read["gps_time"]), rows / 8)
+            counts = [len(file.query(resolution=resolution)) for resolution in (100, 4, 2, 1e-3)]
+            assert counts == sorted(counts) and 0 < counts[0] < counts[2] == counts[3] == many, counts
+            for low, high in (([-10, -10, -1], [10, 30, 1]), ([50, 0, -100], [60, 5, 100])):
+                inside = file.query(bounds=laspy.copc.Bounds(mins=np.array(low, float), maxs=np.array(high, float)))
+                assert len(inside) == ((found >= low) & (found <= high)).all(axis=1).sum() > 0
+        subprocess.run([sys.executable, "-m", "parabat", "convert", "--quiet", "many.copc.laz", "many_back.bat"], check=True)
+        with parabat.open("many_back.bat") as dataset:
+            read = dataset.read()
+        np.testing.assert_array_equal(read.positions[np.argsort(read["id"])], found[np.argsort(rows)])
     write("nan.bat", {"id": IDS}, np.where(np.arange(N)[:, None] == 5, np.nan, XYZ))
-    fails(2, "not all finite", "nan.bat", "nan.las")
+    fails(2, "positions that are not finite", "nan.bat", "nan.las")
+
+# --- The table of the manual: what a file has no place for is reported, and nothing else
+with open(MANUAL, encoding="utf-8") as file:
+    lines = file.read().partition("| format | extensions | time |")[2].split("\n\n")[0].split("\n")[2:]
+table = {name.strip("` "): cells for names, *cells in ([cell.strip() for cell in line.split("|")[1:-1]] for line in lines)
+         for name in names.partition(" (")[0].split(", ")}
+assert set(table) == set(FORMATS), set(table) ^ set(FORMATS)
+codes = {"id": IDS, "element": (np.arange(N) % 2).astype("i4")}
+write("facts.bat", codes, metadata={"periodic_box": BOX, "units": {"positions": "angstrom"},
+                                    "lammps": {"units": "metal", "texts": {"element": ["H", "O"]}}}, time=TIME, step=STEP)
+for name, (endings, _) in FORMATS.items():
+    extensions, *places = table[name][:5]
+    assert set(endings) <= set(extensions.strip("`").split()), (name, extensions)
+    code, _, reported = run("facts.bat", "facts" + endings[0], "--format", name)
+    if code:
+        assert "pip install 'parabat[" in reported and table[name][-1].strip("`") in reported, (name, reported)
+        continue
+    lost = [fact for line in reported.splitlines() if "has no place for it" in line for fact in line.rpartition(": ")[2].split(", ")]
+    expected = [fact for fact, place in zip(("time", "step", "periodic box", "units"), places) if place == "reported"]
+    assert sorted(lost) == sorted(expected), (name, lost, expected, reported)
+    assert ("the texts of 'element' are not written" in reported) == ("texts" in table[name][6]) or name == "lammps-data", (name, reported)
 
 # --- Nothing is left of an export that fails
 for ending in [".xyz", ".dump", ".data", *([".hdf5", ".h5", ".vtkhdf"] if h5py else []), *([".laz"] if "laspy" in done else [])]:

@@ -151,6 +151,10 @@ for name in ("scan.las", "scan.laz"):
     about = json.loads(same("las.bat", read.xyz, expected, "key"))["las"]
     assert about["scales"] == [0.001, 0.01, 0.1] and about["point_format"] == 7, about
     assert (expected["key"] == ids.astype("u8")).all() and {"gps_time", "overlap", "return_number"} <= set(expected), expected
+header.vlrs.append(laspy.VLR("LASF_Projection", 34735, "", struct.pack("<4H", 1, 1, 0, 0)))
+laspy.LasData(header).write("keys.las")
+assert "the coordinate system is not written" in converted("keys.las", "keys.bat")
+header.vlrs.pop()
 many = laspy.LasData(header)
 many.x, many.y, many.key = np.arange(60000) * 0.01, np.arange(60000) % 97, np.arange(60000)
 for name in ("many.las", "many.laz"):
@@ -299,6 +303,8 @@ def write_e57(path, fields, **pose):
         for scan in fields:
             node, prototype = lib.StructureNode(image), lib.StructureNode(image)
             node.set("guid", lib.StringNode(image, "{scan}"))
+            node.set("acquisitionStart", lib.StructureNode(image))
+            node["acquisitionStart"].set("dateTimeValue", lib.FloatNode(image, 1.25e9))
             buffers, kept = lib.VectorSourceDestBuffer(), []
             for name, (make, array) in scan.items():
                 if array.dtype == np.int64:
@@ -348,7 +354,8 @@ write_e57("scans.e57", [{**{name: (double, wide[:, i].copy()) for i, name in enu
                         {**{name: (scaled, ticks[:, i] * 0.001 + 0.25) for i, name in enumerate(axes)},
                          "rowIndex": common["rowIndex"]}])
 converted("single.e57", "e57.bat")
-same("e57.bat", narrow, expected, "rowIndex")
+about = json.loads(same("e57.bat", narrow, expected, "rowIndex"))
+assert about["e57"]["acquisitionStart"] == 1.25e9 and about["units"] == {"positions": "m"}, about
 converted("scans.e57", "e57.bat")
 same("e57_scan0.bat", wide, expected, "rowIndex")
 same("e57_scan1.bat", ticks * 0.001 + 0.25, {"rowIndex": expected["rowIndex"]}, "rowIndex")
@@ -410,7 +417,8 @@ write_plotfile("plt00003", {"gas": both["gas"]})
 columns = {name: whole_numbers[:, i].astype("i4") for i, name in enumerate(("id", "cpu", "kind"))}
 converted("plt00002", "amrex.bat")
 for name, (_, _, table, _, _) in both.items():
-    same(f"amrex_{name}.bat", table[:, :3], {**columns, "mass": table[:, 3], "weight": table[:, 4]}, time=1.25, step=7)
+    about = same(f"amrex_{name}.bat", table[:, :3], {**columns, "mass": table[:, 3], "weight": table[:, 4]}, time=1.25, step=7)
+    assert json.loads(about)["amrex"]["domain"] == {"lower": [0, 0, 0], "upper": [1, 1, 1]}, about
 converted("plt00003", "amrex.bat", "--arrays", "id,mass")
 same("amrex.bat", reals[:, :3], {"id": columns["id"], "mass": reals[:, 3]}, time=1.25, step=7)
 converted("plt00003", "amrex.bat", "--arrays", "id,mass", "--species", "gas")

@@ -78,7 +78,7 @@ h5md("increments.h5md",
      a=lambda g: element(g, "position", xyz[:3], 10, 0.5)["step"].attrs.__setitem__("offset", 5),
      b=lambda g: element(g, "position", xyz[3:5] + 1, [15, 40], [0.75, 4.0]))
 reported = converted("increments.h5md", "out.bat")
-assert "the group 'b' names the time 0.75 for step 15, other groups 0.5, which is taken" in reported, reported
+assert "the group 'b' has time 0.75 for step 15, other groups 0.5, which is used" in reported, reported
 for name, i, place, time, step in (("a", 0, 0, 0.0, 5), ("a", 1, 1, 0.5, 15), ("b", 1, 3, 0.5, 15), ("a", 2, 2, 1.0, 25),
                                    ("b", 3, 4, 4.0, 40)):
     about(f"out_{name}_000{i}.bat", xyz[place] + (name == "b"), time=time, step=step)
@@ -93,7 +93,7 @@ assert len(left()) == 4
 h5md("none.h5md", a=lambda g: element(g, "position", xyz[:2], [3, 9]), b=lambda g: element(g, "position", xyz[2:4]),
      c=lambda g: element(g, "position", xyz[:5]))
 reported = converted("none.h5md", "out.bat")
-assert "'b' does not name its steps and times; those of 'a' are taken" in reported, reported
+assert "'b' has no steps and times; those of 'a' are used" in reported, reported
 assert "the group 'c' is not written: its 5 frames cannot be matched with the 2 of 'a'" in reported, reported
 about("out_b_0001.bat", xyz[3], step=9)
 assert len(left()) == 4
@@ -122,7 +122,7 @@ converted("sparse.h5md", "some.bat", "--arrays", "velocity")
 left()
 # Steps that another element names, as the standard requires of positions only.
 h5md("other.h5md", all=lambda g: (element(g, "position", xyz[:2]), element(g, "charge", xyz[:2, :, 1], [7, 8], [0.25, 0.5])))
-assert "/particles/all/position names no steps or times; those of 'charge' are taken" in converted("other.h5md", "other.bat")
+assert "/particles/all/position has no steps or times; those of 'charge' are used" in converted("other.h5md", "other.bat")
 same("other_0001.bat", xyz[1], {"charge": xyz[1, :, 1]}, "charge", 0.5, 8)
 
 # --- Fixed in time

@@ -142,11 +142,14 @@ with h5py.File("run.h5part", "w") as file:
         group.attrs["TimeValue"] = np.array([number / 4])
         for axis, name in enumerate("xyz"):
             group[name] = xyz[step][:, axis]
+            group[name].attrs["unit"] = "mm"
         group["id"] = ids[step]
+        group["id"].attrs["units"] = "1"
         group.create_group("Block")
 assert "groups in /Step#0 are not written: 'Block'" in converted("run.h5part", "h5part.bat", "--jobs", "2")
 for step, number in enumerate((0, 2, 10)):
-    same(f"h5part_000{step}.bat", xyz[step], {"id": ids[step]}, time=number / 4, step=number)
+    metadata = same(f"h5part_000{step}.bat", xyz[step], {"id": ids[step]}, time=number / 4, step=number)
+    assert json.loads(metadata)["units"] == {"positions": "mm", "id": "1"}, metadata
 with h5py.File("run.h5part", "a") as file:
     del file["Step#10/z"]
     file["Step#10/z"] = xyz[2][:50, 2]

@@ -50,7 +50,7 @@ def fields(iteration, _):
 for path in ("beams.bp4", "beams.json", "beams.h5"):
     write_openpmd(path, species)
     reported = converted(path, "pmd.bat")
-    assert "electrons has no positionOffset: it is taken as 0" in reported, (path, reported)
+    assert "electrons has no positionOffset; 0 is used" in reported, (path, reported)
     for i in (0, 1):
         for name in ("electrons", "ions"):
             same(f"pmd_{name}_000{i}.bat", xyz[i], {"id": ids}, time=(i + 1) * 2.5, step=10 * (i + 1))

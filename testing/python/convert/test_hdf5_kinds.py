@@ -38,7 +38,7 @@ def first(metadata):
 # --- openPMD without positionOffset, in some species or in all
 row = np.arange(4.0)
 reported = converted(CASES / "nooffset.h5", "none.bat")
-assert "electrons has no positionOffset: it is taken as 0" in reported, reported
+assert "electrons has no positionOffset; 0 is used" in reported, reported
 for species in ("electrons", "ions"):
     with parabat.open(f"none_{species}.bat") as dataset:
         found = dataset.read()
@@ -214,7 +214,7 @@ none = dict.fromkeys("xyz", np.zeros(0))
 converted(pysph("alone_250.hdf5", fluid=fluid(N), none=none), "alone.bat", "--species", "fluid")
 same("alone.bat", xyz, {"gid": np.arange(N, dtype="u4"), "A": xyz}, "gid", 0.125, 250)
 plane = {name: values for name, values in fluid(N).items() if name != "z"}
-assert "z is not in the file: 0" in converted(pysph("plane_250.hdf5", fluid={**plane, "odd": np.zeros(3)}), "plane.bat")
+assert "z is not in the file; 0 is used" in converted(pysph("plane_250.hdf5", fluid={**plane, "odd": np.zeros(3)}), "plane.bat")
 same("plane.bat", xyz * [1, 1, 0] + 0.0, {"gid": np.arange(N, dtype="u4"), "A": xyz}, "gid", 0.125, 250)
 refused(pysph("bad_250.hdf5", fluid={**fluid(N), "y": xyz[:3, 1]}), "bad.bat",
         says=["/particles/fluid/arrays/y: 3 values, but x has 40"])

@@ -191,6 +191,16 @@ for order in "<>":
     same("pieces.bat", table[:, 2:5], expected, time=0.5, step=3)
     streams.BLOCK = whole
 
+# A column whose name suggests ids has one type in all steps.
+tags = np.column_stack([table[:, :5], np.arange(100)])
+for shift, kind in ((0, "i8"), (0.5, "f8")):
+    put("tags.bin", binary(0, "id type x y z c_tag", tags) + binary(1, "id type x y z c_tag", tags + [0, 0, 0, 0, 0, shift]))
+    reported = converted("tags.bin", "tags.bat")
+    assert ("'c_tag' has fractions" in reported) == bool(shift), reported
+    for step in (0, 1):
+        same(f"tags_000{step}.bat", table[:, 2:5], {"id": expected["id"], "type": expected["type"],
+                                                    "c_tag": (np.arange(100) + step * shift).astype(kind)}, step=step)
+
 # Each fault is reported in one line, and no file is left.
 good = dump(0, "id x y z", [("1", "1", "2", "3"), ("2", "4", "5", "6")])
 for name, content, says in (

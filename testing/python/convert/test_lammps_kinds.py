@@ -4,6 +4,7 @@ and, if there is a lmp, as LAMMPS writes it of one run.
 
 Usage: test_lammps_kinds.py [lmp]"""
 
+import gzip
 import json
 import os
 import subprocess
@@ -74,6 +75,35 @@ same("notes.bat", np.tile([1, 2, 3.0], (10001, 1)), {"id": np.arange(10001)}, st
 converted(put("units.dump", "ITEM: UNITS\nreal\nITEM: TIME\n2.5\n" + dump("id x y z", [(1, 2, 3, 4)])), "units.bat")
 metadata, time, _ = about("units.bat")
 assert time == 2.5 and metadata["units"] == {"style": "real", "positions": "angstrom", "time": "fs", "v": "angstrom/fs", "f": "kcal/mol/angstrom"}
+
+# --- Types of columns: integers where LAMMPS's manual says so, or where a name suggests ids and all steps of the file have integers
+names = "id type mol proc procp1 ix i_group i2_pair[1] id_multisphere x y z c_tag c_count d_id f_ids c_id"
+
+
+def typed(number, fraction):
+    return dump(names, [(2 ** 60 + i, 1, 2, 0, 1, -3, i, 2 ** 31, 7, 0.5, 1, 2, i, i, i, 2 ** 60 + i, i + fraction) for i in range(4)],
+                number=number)
+
+
+def types_of(path):
+    with parabat.open(path) as dataset:
+        return {name: values.dtype.name for name, values in dataset.read().items()}
+
+
+integers = "id type mol proc procp1 ix i_group i2_pair[1] id_multisphere c_tag f_ids".split()
+expected = {name: "int64" if name in integers else "float64" for name in names.split() if name not in "xyz"}
+put("typed.dump", typed(0, 0) + typed(10, 0.5) + typed(20, 0))
+put("typed.dump.gz", gzip.compress(typed(0, 0).encode() + typed(10, 0.5).encode() + typed(20, 0).encode()))
+for name in ("typed.dump", "typed.dump.gz"):
+    for options in ((), ("--jobs", 3)):
+        assert "column 'c_id' has fractions and becomes float64" in converted(name, "typed.bat", *options)
+        assert [types_of(f"typed_{i:04}.bat") for i in range(3)] == [expected] * 3
+    converted(name, "typed_last.bat", "--steps", "-1")
+    assert types_of("typed_last.bat") == expected
+converted(put("typed_one.dump", typed(0, 0)), "typed_one.bat")
+assert types_of("typed_one.bat") == {**expected, "c_id": "int64"}
+converted(put("typed_cut.dump", typed(0, 0) + typed(10, 0.5)[:-9]), "typed_cut.bat", "--steps", "0")
+assert any("c_id" in remark for remark in alike_in_parts(["typed.dump"], steps=slice(0, 1)))
 
 # --- Data files
 HEAD = "LAMMPS data file via write_data, version 1 Jan 2030, timestep = 12, units = metal\n\n{n} atoms # all\n2 atom types\n\n"
@@ -146,6 +176,20 @@ assert about("general.bat")[0]["lammps"]["box"] == {"origin": [-1, -2, -3], "edg
 spheres = plain + section("Atoms # sphere", ids, types, charges, charges, *places.T) + section("Velocities", ids, *speeds.T, *places.T)
 converted(put("sphere.data", spheres), "sphere.bat")
 same("sphere.bat", places, {**base, "diameter": charges, "density": charges, "v": speeds, "omega": places})
+for style, columns, names in (("rheo", (types, charges), ["status", "rho"]), ("rheo/thermal", (types, charges, charges), ["status", "rho", "esph"]),
+                              ("apip", (), []), ("oxdna", (), [])):
+    converted(put("more.data", plain + section(f"Atoms # {style}", ids, types, *columns, *places.T)), "more.bat")
+    same("more.bat", places, {**base, **dict(zip(names, columns))})
+converted(put("more.data", plain + section("Atoms # amoeba", ids, molecules, types, charges, *places.T)), "more.bat")
+same("more.bat", places, {**base, "mol": molecules, "q": charges})
+# tdpd: any number of concentrations, with and without image flags
+for count in (0, 1, 2, 3, 9, 11):
+    for flags in ((), images.T):
+        species = random.random((n, count))
+        reported = converted(put("tdpd.data", plain + section("Atoms # tdpd", ids, types, *places.T, *species.T, *flags)), "tdpd.bat")
+        assert f"{count} concentrations (cc), {'and' if len(flags) else 'without'} image flags" in reported, reported
+        own = {"cc": species} if 2 <= count <= 9 else {f"cc[{i + 1}]": species[:, i] for i in range(count)}
+        same("tdpd.bat", places, {**base, **own, **(images_of(images) if len(flags) else {})})
 converted(put("none.data", "no atoms\n\n0 atoms\n0 1 xlo xhi\n"), "none.bat")
 with parabat.open("none.bat") as dataset:
     assert len(dataset) == 0 and "id" in dataset.attributes, dataset
@@ -228,7 +272,7 @@ with parabat.open("cfg.bat") as dataset:
     assert {tuple(place): tuple(rate) for place, rate in zip(found.positions.tolist(), found["ds"].tolist())} == places_of
 for name, content, says in (
         ("cut", extended[:-200], ["of 9 atoms"]), ("cut_row", extended[:-30], ["values instead of 8"]),
-        ("cell", extended.replace("H0(2,2) = 6 A\n", ""), ["not all of H0(1,1)"]), ("mass", extended.replace("63.5\nCu\n", ""), ["without a line of its mass"]),
+        ("cell", extended.replace("H0(2,2) = 6 A\n", ""), ["not all of H0(1,1)"]), ("mass", extended.replace("63.5\nCu\n", ""), ["without preceding lines with its mass"]),
         ("strain", extended.replace("A = 1 ", "Transform(1,1) = 1\nTransform(1,2) = 0.5\nA = 1 "), ["'Transform(1,2) = 0.5': a cell that is"]),
         ("claim", extended.replace("particles = 9", "particles = 99999999999"), ["claims 99999999999 atoms"]),
         ("word", extended.replace(repr(extra[2, 1]), "x"), ["'x' in column 'vy'"])):

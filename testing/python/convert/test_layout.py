@@ -64,7 +64,7 @@ def series(values, times=None, numbers=None):
 
 # --- One step: what is of the box, of the step, or a text
 reported = converted(CASES / "flat.h5", "flat.bat")
-assert "'box' is not written: it is of the box, not of particles; the metadata keeps it" in reported, reported
+assert "'box' is not written: it describes the box, not particles; the metadata keeps it" in reported, reported
 assert "'name' is not written: it is a single value; the metadata keeps it" in reported, reported
 with parabat.open("flat.bat") as dataset:
     assert dataset.time == 0.5 and dataset.step is None and list(dataset.read()) == ["vel"] and len(dataset) == 4
@@ -106,7 +106,7 @@ check({**moving, "time": 0.5, "dt": 0.25, "energy": np.array([1.0, 2, 3]), "few"
        "'few' is not written: it has 4 values for 3 steps of 5 particles"],
       {"time": 0.5, "dt": 0.25, "energy": 1.0, "few": [1] * 4, "cell": np.eye(3).tolist(), "box": [1, 1, 1]})
 check({**moving, "t": np.array([0.5, 1, 4])}, series(values, [0.5, 1.0, 4.0]),
-      ["'t' with a value for each step is taken as their times"])
+      ["'t' with a value for each step is used as their times"])
 check({**moving, "iteration": np.array([4, 2, 9])}, series(values, None, [4, 2, 9]), read_as)
 check(moving, series({"m": mass}), read_as, words=["--arrays", "m"])
 # As many steps as particles: what could be either is left out, positions and values of both axes are as elsewhere.
@@ -171,7 +171,7 @@ assert json.loads(same("tables_dust.bat", xyz[1], {"id": ids}, time=0.5, step=4)
 with h5py.File("tables.h5", "a") as file:
     file["dust"].attrs["time"] = 0.75
 reported = converted("tables.h5", "tables.bat")
-assert "groups name different steps or times, dust (4, 0.75), gas_part (4, 0.5): none is taken" in reported, reported
+assert "groups have different steps or times, dust (4, 0.75), gas_part (4, 0.5): none is used" in reported, reported
 same("tables_dust.bat", xyz[1], {"id": ids}, step=4)
 converted("tables.h5", "dust.bat", "--species", "dust")
 same("dust.bat", xyz[1], {"id": ids}, time=0.75, step=4)
@@ -251,7 +251,7 @@ for names, attributes in ((("0", "2", "10"), {}), (("type1", "type2", "type3"), 
 
 # --- A single t is the time where nothing else is
 check({"pos": xyz[0], "id": ids, "t": np.array(1.5)}, [(xyz[0], {"id": ids}, 1.5, None)],
-      ["'t' with a single value is taken as the time"])
+      ["'t' with a single value is used as the time"])
 check({"pos": xyz[0], "id": ids, "t": np.array(1.5), "time": np.array(2.5)}, [(xyz[0], {"id": ids}, 2.5, None)],
       ["'t' is not written: it is a single value"])
 check({"pos": xyz[0], "id": ids, "t": np.array(1.5)}, [(xyz[0], {"id": ids}, 2.5, None)], attributes={"time": 2.5})

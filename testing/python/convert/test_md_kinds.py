@@ -72,7 +72,19 @@ whole = content("some.dcd")
 put("free.dcd", whole[:44] + struct.pack("<f", 0) + whole[48:])  # without a time step
 converted("free.dcd", "free.bat")
 assert about("free_0001.bat")[1:] == (None, 10)
-refused(put("never.dcd", whole[:16] + struct.pack("<i", 0) + whole[20:]), "bad.bat", says=["never.dcd: ", "NSAVC 0"])
+put("never.dcd", whole[:16] + struct.pack("<i", 0) + whole[20:])  # with NSAVC 0
+for options in ((), ("--topology", "never.gro")):
+    if options:
+        rows = "".join(f"{1:5}SOL  {'OW':>5}{i:5}{0:8.3f}{0:8.3f}{0:8.3f}\n" for i in range(N))
+        put("never.gro", f"none\n{N}\n{rows} 1 1 1\n")
+    reported = converted("never.dcd", "never.bat", *options, "--arrays", "index")
+    assert reported.count("neither a step nor a time") == 1 and "NSAVC" in reported, reported
+    for i, frame in enumerate(places):
+        same(f"never_{i:04}.bat", frame, index, "index")
+    converted("never.dcd", "never.bat", *options, "--arrays", "index", "--jobs", 2)
+    same("never_0002.bat", places[2], index, "index")
+for end in (400, len(whole) - 10):
+    refused(put("cut.dcd", content("never.dcd")[:end]), "bad.bat", says=["cut.dcd: "])
 
 
 def dcd(order, is_charmm):

@@ -206,6 +206,8 @@ for name, content, says in (
     refused(put(f"{name}.cif", content), "bad.bat", says=[f"{name}.cif: ", *says])
 
 # --- Amber netCDF: the three classic formats, scale factors, what LAMMPS writes
+refused(case("amber.nc"), "bad.idx", says=["contains particles, in the format amber: name an output that ends in .bat"])
+refused(case("amber.nc"), "bad.bricks.series", says=["contains particles"])
 converted(case("amber.nc"), "amber.bat")
 assert listed("amber") == [0, 0.5, 1]
 for i in range(3):

@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The order of a time series, whatever the order of its inputs; steps that repeat, go back or have no time; and files of
-an earlier, longer conversion."""
+an earlier, longer conversion; lists that several processes write."""
 
+import glob
 import json
 import os
+import shutil
+import subprocess
+import sys
 
 import numpy as np
 import parabat
+import parabat.flow
+from parabat._library import library
+from parabat._list_lock import ListLock
 from parabat.convert import convert
 from support import converted, put, refused
 
@@ -141,3 +148,131 @@ def steps(path, options):
 FORMAT = Format("crash", "nothing", steps)
 """)
 refused(put("good.x", b""), put("bad.x", b""), "new2.bat", "--format", crashing, says=["bad.x: its process ended unexpectedly (signal SIGSEGV)"])
+
+# --- Lists that others write: a lock as the library's, entries of simulations stay
+LISTED = ".w.bat.series.lock"
+
+
+def entries(name="w.bat.series"):
+    with open(name, encoding="utf-8") as file:
+        return [(entry["name"], entry["time"], entry.get("step")) for entry in json.load(file)["files"]]
+
+
+def child(code, *words):
+    """A process that has printed a line, and ends after another one is sent."""
+    process = subprocess.Popen([sys.executable, "-c", code, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n", process.wait()
+    return process
+
+
+def end(process):
+    process.communicate("\n")
+    assert process.returncode == 0, process.returncode
+
+
+TAKEN = "w.bat.series: another process is adding steps to this list; only one can at a time"
+CONVERTING = put("waits.py", """
+import numpy as np
+from parabat.convert import Format, Particles, Step
+def read(i):
+    if i == 1:
+        print("ready", flush=True)
+        input()
+    return [Particles(np.full((1, 3), float(i)), {})]
+def steps(path, options):
+    for i in range(3):
+        yield Step(lambda i=i: read(i), number=i)
+FORMAT = Format("waits", "three steps", steps)
+""")
+first = child("import sys; from parabat.convert import convert; convert(['first.dump'], 'w.bat', format=sys.argv[1])", CONVERTING)
+assert os.path.exists(LISTED)
+refused("first.dump", "w.bat", says=[TAKEN])
+refused("first.dump", "w.bat", "--jobs", "2", says=[TAKEN])
+converted("first.dump", "w.bat", "--steps", "1")  # no series
+converted("first.dump", "w_gas.bat")  # another one
+end(first)
+assert [entry[0] for entry in entries()] == [f"w_{i:04}.bat" for i in range(3)] and not os.path.exists(LISTED)
+killed = child("import sys; from parabat.convert import convert; convert(['first.dump'], 'w.bat', format=sys.argv[1])", CONVERTING)
+killed.kill()
+killed.communicate()
+assert os.path.exists(LISTED)
+converted("first.dump", "w.bat")
+assert not os.path.exists(LISTED) and len(entries()) == 3
+
+# The library keeps out of lists that are locked here.
+lock = ListLock("f.bricks.series")
+levels = [(time, np.zeros((2, 2, 2, 3), "f4")) for time in (0.0, 1.0)]
+try:
+    parabat.flow.write_series("f.bricks.series", levels)
+except parabat.BatError as error:
+    assert "f.bricks.series: another process is adding steps to this list" in str(error), error
+else:
+    raise AssertionError("a locked list was written")
+lock.close()
+lock.close()
+parabat.flow.write_series("f.bricks.series", levels, replace=True)
+assert not os.path.exists(".f.bricks.series.lock")
+lock = ListLock("r.bat.series")  # of repack, too
+try:
+    parabat.repack("w.bat.series", "r.bat.series", flush=False)
+except parabat.BatError as error:
+    assert "r.bat.series: another process is adding steps to this list" in str(error), error
+else:
+    raise AssertionError("repack wrote a locked list")
+lock.close()
+assert not glob.glob("r_*")
+parabat.repack("w.bat.series", "r.bat.series", flush=False)
+os.mkdir("linked")
+os.symlink("linked", "way")
+os.symlink("linked/a.bat.series", "b.bat.series")
+lock = ListLock("way/a.bat.series")
+assert os.path.exists("linked/.a.bat.series.lock")
+refused("first.dump", "b.bat", says=["b.bat.series: another process"])
+lock.close()
+ListLock("nowhere/a.bat.series").close()
+os.unlink("b.bat.series")
+
+# A simulation, a conversion in the midst of it, and one after it.
+SIMULATION = """
+import sys, numpy as np, parabat
+from mpi4py import MPI
+with parabat.Series("w_{timestep:06d}.bat", MPI.COMM_SELF, flush=False) as series:
+    for step in map(int, sys.argv[1:]):
+        series.write(step, step / 4, np.full((1, 3), step, "f4"))
+    print("ready", flush=True)
+    input()
+"""
+RUN = [("w_000005.bat", 1.25, 5), ("w_000025.bat", 6.25, 25)]
+CONVERTED = [(f"w_{i:04}.bat", 10 * i, None) for i in range(3)]
+try:
+    import mpi4py.MPI  # noqa: F401  # pylint: disable=unused-import
+    has_mpi = True
+except ImportError:
+    has_mpi = False
+if has_mpi and hasattr(library(), "bat_insitu_open_f"):
+    simulation = child(SIMULATION, "5", "25")  # continues the list of the conversion
+    refused("first.dump", "w.bat", says=[TAKEN])
+    assert [entry[0] for entry in entries()] == ["w_0000.bat", "w_000005.bat", "w_0001.bat", "w_0002.bat", "w_000025.bat"], entries()
+    end(simulation)
+    os.unlink("w.bat.series")
+    end(child(SIMULATION, "5", "25"))
+else:
+    for name, time, step in RUN:
+        shutil.copy("w_0000.bat", name)
+    put("w.bat.series", json.dumps({"files": [{"name": name, "time": time, "step": step} for name, time, step in RUN]}))
+assert entries() == RUN
+reported = converted("first.dump", "w.bat")
+assert "w.bat.series: keeps 2 entries that were not written by a conversion" in reported, reported
+merged = entries()
+assert [entry[0] for entry in merged] == ["w_0000.bat", "w_000005.bat", "w_0001.bat", "w_0002.bat", "w_000025.bat"], merged
+assert all(one[1] < two[1] for one, two in zip(merged, merged[1:])) and set(merged[:4]) == {*CONVERTED, RUN[0]}, merged
+assert [step.path for step in parabat.read_series("w.bat.series")] == [entry[0] for entry in merged]
+converted("first.dump", "w.bat", "--steps", ":2")  # a shorter one
+assert [entry[0] for entry in entries()] == ["w_0000.bat", "w_000005.bat", "w_0001.bat", "w_000025.bat"], entries()
+assert not os.path.exists("w_0002.bat")
+os.unlink("w_000005.bat")  # is no entry any more
+converted("lmp.0.dump", "w.bat")
+assert [entry[0] for entry in entries()] == ["w_000025.bat"] and not os.path.exists("w_0000.bat")
+for text in ("{", "[]", '{"files": [{"name": 3, "time": 0}]}', '{"files": [{"name": "a.bat"}]}'):
+    put("w.bat.series", text)
+    refused("first.dump", "w.bat", says=["w.bat.series: is not a series list; it was not replaced, move it away"])

@@ -8,7 +8,7 @@ import types
 
 import numpy as np
 from mpi4py import MPI
-from parabat import flow, idx
+from parabat import bricks, flow, idx
 from parabat.convert import grid_job, layout
 from support import command, same
 
@@ -148,6 +148,6 @@ code, _, err = command("wind_12.npz", "bad.bricks.series")
 assert code == 3 and (world.rank != 0 or "wind_12.npz: out of memory" in err), err
 grid_job.np = np
 if world.rank == world.size - 1:
-    flow.SeriesWriter.add = lambda *_, add=flow.SeriesWriter.add, **__: (add(*_, **__), signal.raise_signal(signal.SIGINT))[0]
+    bricks.SeriesWriter.add = lambda *_, add=bricks.SeriesWriter.add, **__: (add(*_, **__), signal.raise_signal(signal.SIGINT))[0]
 code, _, err = command("wind.idx", "int.bricks.series", "--arrays", "wind")
 assert code == 130 and (world.rank != 0 or "interrupted" in err), (code, err)

@@ -194,6 +194,6 @@ with xarray.open_dataset("drift.nc", decode_times=False, mask_and_scale=False) a
 put("drift3.zarr/lon/c/0/0", b"damaged")
 refused("drift3.zarr", "bad.bat", says=["drift3.zarr: "])
 sys.modules["zarr"] = None  # as where it is not installed
-refused("drift2.zarr", "bad.bat", says=["the format parcels-zarr requires zarr: pip install zarr"])
+refused("drift2.zarr", "bad.bat", says=["the format parcels-zarr requires zarr: pip install 'parabat[zarr]'"])
 
 print("all checks passed")

@@ -3,15 +3,19 @@
 times and step numbers, against values by hand and against the csv module."""
 
 import csv
+import glob
 import json
 import os
 import pathlib
+import re
+import shutil
+import signal
 
 import numpy as np
 import parabat
-from parabat.convert import convert, text_tables
+from parabat.convert import convert, rows_by_step, text_tables
 import support
-from support import alike_in_parts, converted, in_small_parts, put, refused
+from support import command, converted, in_small_parts, put, refused
 
 CASES = pathlib.Path(__file__).parents[2] / "data" / "cases"
 BIG = 2 ** 53 + 1  # no double
@@ -79,10 +83,10 @@ for sign, delimiter in (("#", " "), ("%", ","), ("#", ",")):
     rows[3:3] = [f"{sign} 5 6 7", f'  {sign}"{sign}']
     found, remarks = table(f"{sign} id{delimiter}n{delimiter}v\n" + "\n".join(rows) + f"\n{sign}1{delimiter}2{delimiter}3\n")
     equal(found, {"id": i8(*range(9)), "n": i8(*range(BIG, BIG + 9)), "v": f8(*[0.5] * 9)})
-    assert remarks == [f"comments among the rows are skipped, 3 of them, that begin with {sign}"], remarks
+    assert remarks == [f"comments among the rows, beginning with {sign}, are skipped: 3"], remarks
 reported = converted(put("mid.txt", "# x y z rho\n1 2 3 4\n# 5 6 7 8\n9 9 9 9\n"), "mid.bat")
 same("mid.bat", [(1, 2, 3), (9, 9, 9)], {"rho": i8(4, 9)}, key="rho")
-assert "comments among the rows are skipped" in reported, reported
+assert "comments among the rows, beginning with #, are skipped" in reported, reported
 refused(put("mid.txt", "# x y z\n1 2 3\n# 5\n\n1 2\n"), "bad.bat", says=["line 5 has 2 fields"])
 refused(put("mid.txt", "x y z\n1 2 3\n# 5 6 7\n"), "bad.bat", says=["line 3 has 4 fields", "looks like a comment"])
 refused(put("mid.txt", "x,y,z\n1,2,3\n" + "4,5,6\n" * 1000 + "#5,6,7\n"), "bad.bat", says=["line 1003", "looks like a comment"])
@@ -311,7 +315,97 @@ for order in ("time", "particle"):
         for t in range(times):
             same(f"pieces_{t:04}.bat", np.stack([x[t], np.arange(count), np.full(count, t)], axis=1),
                  {"id": BIG + np.arange(count)}, time=t / 4)
-alike_in_parts(["pieces.csv"], ("_0000", "_0004"))
+# Rows of each step all over the table, with more than memory has room for, are sorted on disk: the same bytes.
+def content_of(stem):
+    """The bytes of each dataset."""
+    found = {}
+    for name in sorted(glob.glob(stem + "_*.bat")):
+        with open(name, "rb") as file:
+            found[name[len(stem):]] = file.read()
+    return found
+
+
+def sorted_on_disk(text, steps, *words, runs=1 << 20):
+    """Converts a table in memory, and sorted on disk in runs of a few bytes, by one process and several; the bytes are
+    the same."""
+    put("spread.csv", text)
+    converted("spread.csv", "memory.bat", *words)
+    expected = content_of("memory")
+    assert len(expected) == steps, sorted(expected)
+    before = rows_by_step.MAX_RUN, rows_by_step.MIN_RUN
+    rows_by_step.MAX_RUN = rows_by_step.MIN_RUN = runs
+    for jobs in ("1", "3"):
+        with in_small_parts():
+            reported = converted("spread.csv", "disk.bat", "--jobs", jobs, *words)
+        assert "rows sorted by step" in reported, reported
+        assert content_of("disk") == expected, (jobs, words)
+        assert not glob.glob("*rows_by_step*"), os.listdir(".")
+    rows_by_step.MAX_RUN, rows_by_step.MIN_RUN = before
+
+
+text_tables.CHUNK = 2000
+places = [(p, t) for p in range(300) for t in range(7)]
+spread = [f"{t / 8},{BIG + p},{p}.5,{p * t},{'NA' if p % 5 else p},{t}\n" for p, t in places]
+for runs in (1, 3000, 1 << 20):
+    sorted_on_disk("time,id,x,y,v,z\n" + "".join(spread), 7, runs=runs)
+sorted_on_disk("time,id,x,y,v,z\n" + "".join(spread), 2, "--steps", "2:4", "--arrays", "id")
+sorted_on_disk("time,x,y,z\n" + "".join(f"{t},{p},0,0\n" for p, t in places), 7)  # no attributes
+sorted_on_disk("x,time,y,z\n" + "".join(f"{p},{'' if p % 3 else t},{t},0\n" for p, t in places), 7)  # rows without a time
+sorted_on_disk("step,time,x,y,z\n" + "".join(f"{-t},{t},{p},{t},0\n" for p, t in places), 7)  # descending numbers
+sorted_on_disk("t,x,y,z\n" + "".join(f"{t},{p},{t},0\n" for p, t in places if t < 6 or p in (0, 299)), 7)  # few rows of a step
+sorted_on_disk("t,x,y,z\n" + "".join(f"{2020 + t}-01-01,{p},{t},0\n" for p, t in places), 7)
+random_order = np.random.default_rng(3).permutation(len(spread))
+sorted_on_disk("time,id,x,y,v,z\n" + "".join(spread[i] for i in random_order), 7, runs=5000)
+# Without disk space, or with one step, the table itself is read; a damaged table, or a killed process, leaves nothing.
+put("spread.csv", "time,id,x,y,v,z\n" + "".join(spread))
+converted("spread.csv", "memory.bat")
+usage = shutil.disk_usage
+for disk_usage in (lambda _: usage(".")._replace(free=1000), lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device"))):
+    rows_by_step.shutil.disk_usage = disk_usage
+    with in_small_parts():
+        reported = converted("spread.csv", "disk.bat")
+    assert "sorting its rows on disk failed: " in reported and re.search("0.0 GiB are free|No space left", reported), reported
+    assert content_of("disk") == content_of("memory") and not glob.glob("*rows_by_step*")
+rows_by_step.shutil.disk_usage = usage
+with in_small_parts():
+    assert "sorted" not in converted("spread.csv", "one.bat", "--steps", "3")
+    refused(put("cut.csv", "time,id,x,y,v,z\n" + "".join(spread) + "1,2\n"), "bad.bat", says=["has 2 fields instead of 6"])
+left = "left_rows_by_step_0123.tmp"
+os.mkdir(left)
+put(left + "/in_use", "")
+put(left + "/abc.rows", "x")
+with in_small_parts():
+    converted("spread.csv", "left.bat")
+assert not os.path.exists(left)
+if not os.fork():  # ends in the midst of sorting
+    def interrupt(*_):
+        assert glob.glob("ended_rows_by_step_*.tmp/*.rows")
+        os.kill(os.getppid(), signal.SIGTERM)
+        signal.pause()
+    rows_by_step._write_run = interrupt
+    rows_by_step.MAX_RUN = rows_by_step.MIN_RUN = 1
+    with in_small_parts():
+        os._exit(command("spread.csv", "ended.bat")[0])
+_, status = os.wait()
+assert os.waitstatus_to_exitcode(status) == 130, status
+assert not glob.glob("ended*"), glob.glob("ended*")
+
+# Each row is parsed once, and once more for the order of several inputs.
+passes = []
+share = text_tables.Share.__init__
+text_tables.Share.__init__ = lambda *words, **options: (passes.append(words[1]), share(*words, **options))[1]
+text_tables.CHUNK = 1 << 20
+spread_rows = "time,id,x,y,v,z\n" + "".join(spread)
+for order in (spread_rows, "time,id,x,y,v,z\n" + "".join(sorted(spread))):
+    passes.clear()
+    convert([put("spread.csv", order)], "spread.bat")
+    assert len(passes) == 1 and content_of("spread") == content_of("memory"), passes
+convert([put("later.csv", "time,x,y,z\n8,0,0,0\n8,1,0,0\n9,0,0,0\n"), put("first.csv", "time,x,y,z\n1,0,0,0\n1,1,0,0\n")], "two.bat")
+assert listed("two.bat.series") == [("two_0000.bat", 1), ("two_0001.bat", 8), ("two_0002.bat", 9)]
+assert sorted(passes[1:]) == ["first.csv", "first.csv", "later.csv", "later.csv"], passes
+text_tables.Share.__init__ = share
+
+text_tables.CHUNK = 200_000
 refused(put("cut.csv", "time,x,y,z\n1,2,3,4\n1,2,3,4\n1,2"), "bad.bat", says=["line 4 has 2 fields instead of 4"])
 
 print("all checks passed")

@@ -169,7 +169,7 @@ for words, box, note in (
         ('Lattice="4 0 0 0 0 0 0 0 6" pbc=[T, F, T]', {"lower": [0, None, 0], "upper": [4, None, 6]}, ""),
         ('lattice={4 0 0 0 5 0 0 0 6} pbc="1 0 0" origin="1 2 3"', {"lower": [1, None, None], "upper": [5, None, None]}, ""),
         ('Lattice=[[4,0,0],[0,5,0],[0,0,6]] pbc=T', {"lower": [0, 0, 0], "upper": [4, 5, 6]}, ""),
-        ('Lattice=[[4,0,0],[1,5,0],[0,0,6]] pbc=F', None, "rows are taken as the vectors")):
+        ('Lattice=[[4,0,0],[1,5,0],[0,0,6]] pbc=F', None, "rows are used as the vectors")):
     _, particles = read(frame.format(words))
     assert note in str(particles.remarks) and ("pbc" in words or note), (words, particles.remarks)
     assert particles.metadata.get("periodic_box") == box, (words, particles.metadata)
@@ -180,6 +180,38 @@ for words, note in (('Lattice="1 2" pbc="T T T"', "the box of the frame at line 
     assert note in str(dict(particles.remarks)["box"]) and "Lattice" in particles.metadata["xyz"]["info"], (words,
         particles.metadata)
     assert "box" not in particles.metadata["xyz"] and "periodic_box" not in particles.metadata, particles.metadata
+
+# --- Cells and units of i-PI
+CELL = "# CELL(abcABC):   10.00000    11.00000    12.00000    90.00000    90.00000    {}  Traj: positions{{{}}} Step:  50 Bead: 3 {}"
+bohr = 0.529177210903
+frame = "1\n{}\nH 0 0 0\n"
+for words, edges, unit, note in (
+        (CELL.format(90, "angstrom", "cell{angstrom}"), np.diag([10, 11, 12]), "angstrom", ""),
+        (CELL.format(90, "angstrom", "cell{atomic_unit}"), np.diag([10, 11, 12]) * bohr, "angstrom", ""),
+        (CELL.format(90, "atomic_unit", "cell{atomic_unit}"), np.diag([10, 11, 12]), "bohr", ""),
+        (CELL.format(90, "automatic", "cell{angstrom}"), np.diag([10, 11, 12]) / bohr, "bohr", ""),
+        (CELL.format(90, "angstrom", ""), np.diag([10, 11, 12]) * bohr, "angstrom", "does not name the unit of the cell"),
+        (CELL.format(60, "angstrom", "cell{angstrom}"), [[10, 0, 0], [5.5, 11 * np.sqrt(0.75), 0], [0, 0, 12]], "angstrom", ""),
+        ("# bead: 0 CELL(abcABC): 4 5 6 90 90 90", np.diag([4, 5, 6]), None, ""),
+        ("CELL{H}: 4 1 0 0 5 0 0 0 6 cell{nanometer} Traj: x_centroid{nanometer}", [[4, 0, 0], [1, 5, 0], [0, 0, 6]], "nm", ""),
+        ("# CELL[GENH]: 4 1 0 0 5 0 0 0 6 positions{angstrom} cell{angstrom}", [[4, 1, 0], [0, 5, 0], [0, 0, 6]], "angstrom", ""),
+        ("# CELL(H): 4 1 0 0 5 0 0 cell{angstrom} positions{angstrom}", None, "angstrom", "the box is not written: CELL(H): "),
+        ("# CELL(abcABC): -1 -1 -1 90 90 90 positions{angstrom} cell{angstrom}", None, "angstrom", ""),
+        (CELL.format(90, "furlong", "cell{angstrom}"), None, "furlong", "its cell is in 'angstrom', the positions in 'furlong'"),
+        (CELL.format(90, "angstrom", "cell{angstrom}").replace("positions", "velocities"), None, None,
+         "called 'velocities' by i-PI")):
+    step, particles = read(frame.format(words))
+    assert note in str(particles.remarks) and len(particles.remarks) == 1 + bool(note), (words, particles.remarks)
+    assert (particles.metadata.get("units") or {}).get("positions") == unit, (words, particles.metadata)
+    assert step.number == (50 if "Step" in words else None) and step.time is None, (words, step.number)
+    box = particles.metadata["xyz"].get("box")
+    assert (box is None) == (edges is None), (words, particles.metadata)
+    if edges is not None:
+        assert np.allclose(box["edges"], edges, rtol=1e-12) and box["boundary"] == "pp pp pp", (words, box)
+    right = edges is not None and not (np.asarray(edges) - np.diag(np.diag(edges))).any()
+    assert ("periodic_box" in particles.metadata) == right, particles.metadata
+    if right:
+        assert particles.metadata["periodic_box"]["lower"] == [0, 0, 0]
 
 # --- What is wrong
 P = "Properties=species:S:1:pos:R:3:tag:I:1:on:L:1"

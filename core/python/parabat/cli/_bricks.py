@@ -4,7 +4,7 @@
 import dataclasses
 import os
 
-from .. import flow
+from .. import bricks
 from ..errors import BatError
 from ._common import NO, TROUBLE, YES, print_json, say, show
 
@@ -30,7 +30,7 @@ def _numbers(values):
 
 def tell(path, as_json):
     """Prints what `info` shows."""
-    found = flow.describe(path)
+    found = bricks.describe(path)
     levels = [level for _, level in found if not isinstance(level, BatError)]
     problems = [str(level) for _, level in found if isinstance(level, BatError)]
     if as_json:
@@ -59,15 +59,15 @@ def validate(path, as_json):
     """Checks a file for `validate`."""
     problem, found = None, []
     try:
-        flow.validate(path)
-        found = [level for _, level in flow.describe(path)]
+        bricks.validate(path)
+        found = [level for _, level in bricks.describe(path)]
     except BatError as error:
         if error.status not in (3, 4, 5, 6):  # errors that are not the files'
             raise
         problem = str(error)
-    bricks, blank = (sum(getattr(level, name) for level in found) for name in ("bricks", "blank_bricks"))
+    stored, blank = (sum(getattr(level, name) for level in found) for name in ("bricks", "blank_bricks"))
     if as_json:
-        print_json({"file": path, "sound": problem is None, "levels": len(found) or None, "bricks": bricks if found else None,
+        print_json({"file": path, "sound": problem is None, "levels": len(found) or None, "bricks": stored if found else None,
                     "blank_bricks": blank if found else None, "problem": problem})
     elif problem is None:
         show(f"{path}: valid, {len(found):,} time step{'s' * (len(found) != 1)} of {found[0].bricks:,} bricks, {blank:,} in total without flow")

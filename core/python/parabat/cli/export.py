@@ -14,7 +14,7 @@ from ._temporary import replacing
 
 
 def add_arguments(parser):
-    """Of `export`."""
+    """Adds the arguments of `export`."""
     parser.add_argument("file", metavar="FILE", help=".bat, .pbat, .bat.series or .idx")
     parser.add_argument("out", metavar="OUT", help=f"ends in {', '.join(ENDINGS)}; of a grid (.idx) in "
                         f"{', '.join(_grids.FORMATS)}")

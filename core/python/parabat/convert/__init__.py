@@ -6,8 +6,8 @@
     convert(["snapshot_*.hdf5"], "box.bat", species=["PartType0"], jobs=4)
     convert(["ocean.nc"], "ocean.idx", settings={"codec": "zip"})
 
-On the command line: `parabat convert` (or python3 -m parabat.convert). A format is a row of the
-registry, in one file: model.py says what stands in it.
+On the command line: `parabat convert` (or python3 -m parabat.convert). Each format is a row of the
+registry and lives in a file of its own; model.py describes what that file contains.
 """
 
 from .model import Collector, ConvertError, Divided, Fields, Format, Options, Particles, Step

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""python3 -m parabat.convert: the verb `convert` of the command `parabat`."""
+"""python3 -m parabat.convert: runs the command `parabat convert`."""
 
 import sys
 

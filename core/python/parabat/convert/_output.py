@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `parabat convert` needs of the package: writing a dataset, and the parser of the library."""
+"""The parts of the package that `parabat convert` uses: writing a dataset, and the library's parser of numbers."""
 
 import contextlib
 import ctypes
@@ -14,7 +14,7 @@ from .. import BatError, PieceWriter, write
 from .._library import TYPES, library
 from .model import ConvertError, as_json
 
-INDEXES = {"sorted_indexes": "sorted-index", "stable_samples": "stable-samples"}  # settings with names of attributes
+INDEXES = {"sorted_indexes": "sorted-index", "stable_samples": "stable-samples"}  # settings that name attributes
 
 
 class _Parsed(ctypes.Structure):
@@ -23,8 +23,8 @@ class _Parsed(ctypes.Structure):
 
 
 class BadRow(Exception):
-    """A row that is not as its columns say: `row` of those that were passed, `column` (-1: another number of
-    fields) and the byte where its line begins."""
+    """A row that does not match its columns. `row`: its index among the rows passed. `column`: the field that is wrong,
+    or -1 if the number of fields is. `place`: the byte where its line begins."""
 
     def __init__(self, row, column, place):
         super().__init__()
@@ -34,9 +34,9 @@ class BadRow(Exception):
 
 
 def parse_columns(text, columns, delimiter=" ", max_rows=None, threads=0):
-    """Numbers in the lines of `text` (bytes) into arrays, at most as many rows as those have: bat_parse_columns in
-    bat/bat.h. columns: of each an array, or None for one that is not kept. Returns the rows and the bytes that
-    were used."""
+    """Parses the numbers in the lines of `text` (bytes) into arrays, at most as many rows as the arrays have: see
+    bat_parse_columns in bat/bat.h. columns: an array for each column, or None to skip it. Returns the numbers of rows
+    and bytes that were parsed."""
     count = len(columns)
     types = (ctypes.c_int * count)(*(0 if each is None else TYPES[each.dtype.name] for each in columns))
     values = (ctypes.c_void_p * count)(*(None if each is None else each.ctypes.data for each in columns))
@@ -58,7 +58,7 @@ def parse_columns(text, columns, delimiter=" ", max_rows=None, threads=0):
 
 @contextlib.contextmanager
 def _describe(path):
-    """What the library says becomes a ConvertError."""
+    """Turns errors of the library into a ConvertError that names the file."""
     try:
         yield
     except BatError as error:
@@ -67,32 +67,32 @@ def _describe(path):
 
 
 def _about(particles, step):
-    """Keywords of a write."""
+    """Returns keywords for write(): time, step and metadata."""
     return {"time": step.time, "step": step.number,
             "metadata": json.dumps(as_json(particles.metadata)) if particles.metadata else ""}
 
 
 def has_attribute(name, names):
-    """Whether an attribute, or the one that name[0] is a component of, is among `names`."""
+    """Returns whether `names` contains an attribute, or the vector of which `name[i]` is a component."""
     return name in names or (name.endswith("]") and name.rpartition("[")[0] in names)
 
 
 def _format_settings(settings, particles):
-    """Those of a species: indexes of the attributes that it has."""
+    """Returns the settings for one species: only the indexes of attributes that it has."""
     return {**settings, **{key: [name for name in settings[key] if has_attribute(name, particles.attributes)]
                            for key in INDEXES if settings.get(key)}}
 
 
 def write_particles(path, particles, step, settings, comm=None):
-    """Writes a dataset, of all ranks with a communicator; returns the Report."""
+    """Writes a dataset and returns the Report. With a communicator, the particles of all ranks go into it."""
     with _describe(path):
         return write(path, particles.positions, particles.attributes, comm=comm, **_about(particles, step),
                      **_format_settings(settings, particles))
 
 
 def write_parts(path, parts, step, settings, memory_bytes, held, done):
-    """The same of Particles that come one after another, in so much memory. held(): a context for the call that
-    writes, and for done(report)."""
+    """Writes a dataset from Particles that come one after another, within the given memory. held(): returns a context
+    for the call that writes, and for done(report)."""
     with contextlib.ExitStack() as stack:
         writer = None
         for part in parts:
@@ -109,18 +109,18 @@ def write_parts(path, parts, step, settings, memory_bytes, held, done):
 
 
 def remove_temporary(path):
-    """Of a dataset whose writer was killed: what the library leaves then, as AtomicFile names it."""
+    """Removes the temporary files of a dataset whose writer was killed; AtomicFile gives them these names."""
     folder, name = os.path.split(path)
     end, leaves = f".{'[0-9a-f]' * 8}.tmp", path + ".leaves"
     for each in [*glob.glob(os.path.join(glob.escape(folder), f".{glob.escape(name[:200])}{end}")),
                  *glob.glob(os.path.join(glob.escape(leaves), f".*{end}"))]:
         os.unlink(each)
-    if not os.path.lexists(path):  # else leaf files may be those of the dataset that was there before
+    if not os.path.lexists(path):  # otherwise the leaf files may belong to an earlier dataset
         shutil.rmtree(leaves, ignore_errors=True)
 
 
 def remove(path):
-    """A dataset, if it is there."""
+    """Removes a dataset if it exists."""
     shutil.rmtree(path + ".leaves", ignore_errors=True)
     try:
         os.unlink(path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Blocks and pieces of one step: pieces are joined, blocks with names become species."""
+"""Blocks and pieces of one step: pieces are joined, and named blocks become species."""
 
 import re
 
@@ -9,10 +9,10 @@ from .model import ConvertError
 
 
 def join_blocks(members, options, are_blocks=False):
-    """The list of Particles of a step. members: (name of the block or "", Particles, where it comes from).
+    """Returns the list of Particles of a step. members: (block name or "", Particles, where they come from).
 
-    Members of one name are its pieces and are joined. If there is more than one name, each becomes a species. If
-    members without a name are_blocks whose attributes differ, they become the species block_0, block_1 ...
+    Members with the same name are pieces of one block and are joined. If names differ, each becomes a species. If
+    unnamed members are_blocks and their attributes differ, they become the species block_0, block_1 ...
     """
     groups = {}
     for name, particles, where in members:
@@ -34,13 +34,14 @@ def _kinds(part):
 
 
 def are_alike(parts):
-    """Whether pairs of Particles and where they come from have the same attributes; those without points need not."""
+    """Returns whether all Particles have the same attributes, ignoring those without points. parts: pairs of Particles and
+    where they come from."""
     filled = [_kinds(part) for part, _ in parts if len(part.positions)]
     return all(kinds == filled[0] for kinds in filled)
 
 
 def _join(parts):
-    """Particles of pieces that have the same attributes. Pieces without points need not have them."""
+    """Joins pieces with the same attributes into Particles. Pieces without points may lack attributes."""
     filled = [i for i, (part, _) in enumerate(parts) if len(part.positions)] or [0]
     first, place = parts[filled[0]]
     for i in filled[1:]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulation cells: the forms in which metadata has them, for `parabat follow --unwrap` and for people."""
+"""Simulation cells, as the metadata stores them for `parabat follow --unwrap` and for readers."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ RIGHT_ANGLES = (90.0, 90.0, 90.0)
 
 
 def lengths_and_angles(vectors):
-    """Returns [a, b, c, alpha, beta, gamma] of three vectors, angles in degrees; None if they do not span a volume."""
+    """Returns [a, b, c, alpha, beta, gamma] for three vectors, with angles in degrees, or None if they span no volume."""
     vectors = np.asarray(vectors, float)
     lengths = np.sqrt((vectors ** 2).sum(axis=1))
     if not np.isfinite(vectors).all() or not np.linalg.det(vectors):
@@ -20,7 +20,7 @@ def lengths_and_angles(vectors):
 
 
 def vectors_of(lengths, angles):
-    """Returns three vectors, the first along x, the second in the plane of x and y."""
+    """Returns three vectors, the first along x and the second in the xy plane."""
     alpha, beta, gamma = (0.0 if angle == 90 else np.cos(np.radians(angle)) for angle in angles)
     sine = np.sqrt(1 - gamma * gamma)
     y = (alpha - beta * gamma) / sine
@@ -29,7 +29,7 @@ def vectors_of(lengths, angles):
 
 
 def periodic_box(lengths, angles=RIGHT_ANGLES, origin=(0, 0, 0)):
-    """Returns {"periodic_box": ...} of a cell with right angles, {} of others. Axes with length 0 are not periodic."""
+    """Returns {"periodic_box": ...} for a cell with right angles, otherwise {}. Axes of length 0 are not periodic."""
     is_right = all(angle == 90 for angle in angles)
     if not is_right or not np.isfinite([*lengths, *origin]).all() or not any(lengths) or min(lengths) < 0:
         return {}

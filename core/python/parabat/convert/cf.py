@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What attributes of the CF conventions (Climate and Forecast) mean: packed numbers, values that stand for none, units of
-lengths and times, clocks of several files."""
+"""Interprets attributes of the CF conventions (Climate and Forecast): packed numbers, missing values, units of length and
+time, and clocks that differ between files."""
 
 import dataclasses
 import math
@@ -9,13 +9,14 @@ import typing
 
 import numpy as np
 
+from .._extras import install
 from .model import ConvertError, listed
 
-EARTH_RADIUS = 6_371_000.0  # m, of the sphere on which velocities become degrees
-ABSURD = 1e15               # larger values are taken for ones that stand for none, which is warned of
-SENTINEL = (999, 300)       # and so is one that occurs again and again, is as large, and so many times larger than others
+EARTH_RADIUS = 6_371_000.0  # m, radius of the sphere used to convert velocities to degrees
+ABSURD = 1e15               # larger values are reported as possible marks of missing data
+SENTINEL = (999, 300)       # so is a repeated value of at least 999 that is at least 300 times larger than all others
 
-# What netCDF writes where nothing was written, by the kind and size of a type.
+# The default fill values of netCDF, by the kind and size of a type.
 _NEVER_WRITTEN = {"f4": 9.969209968386869e36, "f8": 9.969209968386869e36, "i2": -32767, "i4": -2147483647,
                   "i8": -9223372036854775806, "u2": 65535, "u4": 4294967295, "u8": 18446744073709551614}
 
@@ -23,7 +24,7 @@ _NEVER_WRITTEN = {"f4": 9.969209968386869e36, "f8": 9.969209968386869e36, "i2": 
 # --- Packed numbers
 
 def _numbers(about, key):
-    """Of an attribute, as an array; nothing if it has none."""
+    """Returns the numbers of an attribute as an array, empty if it has none."""
     found = np.ravel(np.asarray(about.get(key, [])))
     return found if found.dtype.kind in "iuf" else found[:0]
 
@@ -36,15 +37,15 @@ def _one(about, key):
 
 
 def _unpacked_type(stored, scale, offset):
-    """Of CF: the type of the attributes; a wider one where that would round."""
+    """Returns the type for unpacked values: that of the attributes, as CF defines, or a wider one where that would round."""
     wide = stored.itemsize > 2 if stored.kind in "iu" else stored.itemsize > 4
     kinds = [number.dtype for number in (scale, offset) if number is not None and number.dtype.kind == "f"]
     return np.dtype(np.float64) if wide or any(kind.itemsize > 4 for kind in kinds) else np.dtype(np.float32)
 
 
 def unpacked(name, values, about, remarks):
-    """The numbers that stored values stand for, by their attributes; NaN where they stand for none. Integers that are not
-    packed stay as they are, which is said if they have such values."""
+    """Returns the unpacked values, with NaN where they are missing according to the attributes. Integers that are not packed
+    are unchanged; a remark lists the attributes that are not applied to them."""
     values = np.asarray(values)
     if values.dtype.kind not in "iuf":
         return values
@@ -62,7 +63,7 @@ def unpacked(name, values, about, remarks):
     if values.dtype.kind != "f" and not is_packed:
         kept = [f"{key} {about[key]}" for key in (*marks, *(key for key in about if key.startswith("valid_")))]
         if kept:
-            remarks.append((f"packed {name}", f"'{name}' keeps its integers, none of which is NaN; not applied: " + ", ".join(kept)))
+            remarks.append((f"packed {name}", f"'{name}' keeps its integers, which cannot be NaN; not applied: " + ", ".join(kept)))
         return values
     none = _is_none(values, marks, limits, is_packed)
     result = values
@@ -73,7 +74,7 @@ def unpacked(name, values, about, remarks):
         remarks.append((f"packed {name}", f"'{name}' is unpacked from {values.dtype.name} to {result.dtype.name}: " + ", ".join(
             f"{key} {about[key]}" for key in ("scale_factor", "add_offset") if key in about)))
         for bound, is_outside in limits:
-            if bound.dtype.kind == "f" and values.dtype.kind != "f":  # of what is unpacked
+            if bound.dtype.kind == "f" and values.dtype.kind != "f":  # bounds for unpacked values
                 none |= is_outside(result, result.dtype.type(bound))
     if none.any():
         result = result if is_packed else result.copy()
@@ -85,7 +86,7 @@ def unpacked(name, values, about, remarks):
 
 
 def _limits(about):
-    """Pairs of a bound and of what compares with it."""
+    """Returns pairs of a bound and the comparison that finds values outside it."""
     ends = _numbers(about, "valid_range")
     lower, upper = (ends[:1], ends[1:]) if ends.size == 2 else (_numbers(about, "valid_min"), _numbers(about, "valid_max"))
     return [(end[0], outside) for end, outside in ((lower, np.less), (upper, np.greater)) if end.size == 1]
@@ -100,7 +101,7 @@ def _is_none(values, marks, limits, is_packed):
         elif kind.kind != "f" and float(mark).is_integer():
             whole = int(mark)
             ends = np.iinfo(kind)
-            if kind.kind == "u" and -(2 ** (8 * kind.itemsize - 1)) <= whole < 0:  # of _Unsigned
+            if kind.kind == "u" and -(2 ** (8 * kind.itemsize - 1)) <= whole < 0:  # with _Unsigned
                 whole += 2 ** (8 * kind.itemsize)
             if ends.min <= whole <= ends.max:
                 own.append(kind.type(whole))
@@ -111,15 +112,15 @@ def _is_none(values, marks, limits, is_packed):
     for bound, is_outside in limits:
         if kind.kind == "f" or bound.dtype.kind != "f" or not is_packed:
             end = kind.type(bound) if kind.kind == "f" else int(bound)
-            if kind.kind == "u" and end < 0:  # of _Unsigned
+            if kind.kind == "u" and end < 0:  # with _Unsigned
                 end += 2 ** (8 * kind.itemsize)
             none |= is_outside(values, end)
     return none
 
 
 def absurd(values):
-    """(value, how often) of a number that is too large to be one of its field and is perhaps meant to stand for none;
-    None if there is none."""
+    """Returns (value, count) of a number that is too large to belong to its field and may mark missing data, or None if
+    the field has no such number."""
     if values.dtype.kind != "f" or not values.size:
         return None
     finite = np.isfinite(values)
@@ -163,18 +164,18 @@ _TOKEN = re.compile(r"\s*(?:(?P<sign>[/*.·])|(?P<number>\d+(?:\.\d+)?(?:[eE][+-
 
 @dataclasses.dataclass(frozen=True)
 class Unit:
-    """A product of powers: of each base its power, and the factor that belongs to it."""
+    """A unit as a product of powers of base units, each with its factor."""
 
     text: str
-    powers: tuple   # of (base, power), in order, without powers of 0
-    factors: dict   # base -> factor; "" of what is a number
+    powers: tuple   # (base, power), sorted, without powers of 0
+    factors: dict   # base -> factor; "" for plain numbers
 
     def factor(self, but=()):
-        """In bases, but for those named."""
+        """Returns the factor to base units, except those named in `but`."""
         return math.prod(factor for base, factor in self.factors.items() if base not in but)
 
     def per_time(self):
-        """Powers of what it is a change of: of m s-1, those of m."""
+        """Returns the powers of this unit times one second: those of m for m s-1."""
         powers = dict(self.powers)
         powers["s"] = powers.get("s", 0) + 1
         return _tidy(powers)
@@ -194,7 +195,7 @@ def _base(name):
 
 
 def unit(text):
-    """A Unit of `m s-1`, `m/s`, `km h^-1`, `degrees_east`, `meters per second`, `knots`; None if it is not known."""
+    """Parses `m s-1`, `m/s`, `km h^-1`, `degrees_east`, `meters per second`, `knots` ...; returns None if the unit is unknown."""
     words = re.sub(r"\bper\b", "/", str(text).strip())
     words = words.replace("⁻", "-").replace("¹", "1").replace("−", "-")
     if not words:
@@ -228,7 +229,7 @@ def unit(text):
 
 
 def is_velocity(text):
-    """Whether a unit is that of a velocity in seconds, of lengths or angles."""
+    """Returns whether a unit is a length or an angle per second."""
     found = unit(text) if text else None
     return found is not None and found.per_time() in ((("m", 1),), (("degree", 1),)) and found.factors["s"] == 1
 
@@ -245,7 +246,7 @@ def need_unit(text, what, option):
 
 @dataclasses.dataclass(frozen=True)
 class Clock:
-    """What numbers of times are in: `days since 2000-01-01`, and the calendar; since: "" of times without a date."""
+    """The unit and calendar of times: `days since 2000-01-01`. since: "" for times without a date."""
 
     unit: str
     since: str = ""
@@ -256,7 +257,7 @@ class Clock:
 
 
 def clock(about):
-    """Of the attributes of times; None without units."""
+    """Returns the Clock that the attributes of a time variable describe, or None without units."""
     text = about.get("units")
     if not isinstance(text, str) or not text.strip():
         return None
@@ -265,7 +266,7 @@ def clock(about):
 
 
 def seconds(given):
-    """Of one unit of a clock."""
+    """Returns the number of seconds in one unit of a clock."""
     name = given.unit.lower().rstrip("s")
     days = {"360_day": {"month": 30, "year": 360}, "noleap": {"year": 365}, "365_day": {"year": 365}, "all_leap": {"year": 366},
             "366_day": {"year": 366}}.get(given.calendar, {})
@@ -279,7 +280,7 @@ def seconds(given):
 
 
 def on_clock(time, own, first):
-    """A time of the clock `own` by the clock `first`."""
+    """Converts a time from the clock `own` to the clock `first`."""
     if own == first or time is None:
         return time
     if bool(own.since) != bool(first.since):
@@ -293,11 +294,12 @@ def on_clock(time, own, first):
 
 
 def _between(first, own):
-    """Seconds from the date of a clock to that of another."""
+    """Returns the seconds from the date of the clock `first` to that of the clock `own`."""
     try:
         import cftime  # pylint: disable=import-outside-toplevel
     except ImportError:
-        raise ConvertError(f"times are in '{own}', earlier ones in '{first}', which requires cftime: pip install cftime") from None
+        raise ConvertError(f"times are in '{own}', earlier ones in '{first}', which requires cftime: "
+                           + install("cftime")) from None
     try:
         date = cftime.num2date(0, f"seconds since {own.since}", own.calendar)
         return float(cftime.date2num(date, f"seconds since {first.since}", first.calendar))
@@ -309,8 +311,8 @@ def _between(first, own):
 
 @dataclasses.dataclass
 class Axis:
-    """One of x, y, z of a grid. kind: X, Y, Z of CF, or ""; positive: up or down, or ""; turns: of longitudes that go round
-    the globe 360, and if the first is there twice 361, else 0."""
+    """One of the axes x, y, z of a grid. kind: X, Y or Z as in CF, or "". positive: up, down or "". turns: 360 for longitudes
+    that span the globe, 361 if the last sample repeats the first, otherwise 0."""
 
     name: str
     points: int = 1
@@ -329,24 +331,24 @@ class Axis:
 
 @dataclasses.dataclass
 class Settled:
-    """What agrees: arrays; factors of origin and spacing; seconds in which times are, or None if nobody knows."""
+    """The result of settle(): arrays, factors for origin and spacing, and the time unit in seconds (None if unknown)."""
 
     arrays: list
     factors: list
     period: typing.Optional[float]
     remarks: list
     metadata: dict
-    in_degrees: list = dataclasses.field(default_factory=list)  # components that have become degrees
+    in_degrees: list = dataclasses.field(default_factory=list)  # components converted to degrees
 
 
 _DIRECTIONS = (("eastward", "X"), ("northward", "Y"), ("upward", "Z"), ("downward", "Z"))
 
 
 def settle(names, arrays, about, axes, latitudes, options):
-    """Components of a velocity, one for each of the first axes, in units that agree with those of the axes.
+    """Converts the components of a velocity, one for each of the first axes, to units that match those of the axes.
 
-    names: of the components; about: their attributes; latitudes: along each axis that has them, or None. Raises ConvertError if
-    units are missing, not known, or do not agree.
+    names: of the components. about: their attributes. latitudes: those along each axis that has them, otherwise None. Raises
+    ConvertError if units are missing, unknown or do not match.
     """
     done = Settled(list(arrays), [1.0] * 3, None, [], {})
     texts = [options.velocity_unit or str(each.get("units") or "").strip() for each in about]
@@ -366,13 +368,13 @@ def settle(names, arrays, about, axes, latitudes, options):
     done.period = 1 / units[0].factors["s"]
     for i, (name, own) in enumerate(zip(names, units)):
         _check_direction(name, about[i], axes[i])
-        share = own.factors["s"] * done.period  # of units of time
+        share = own.factors["s"] * done.period  # ratio of time units
         if i in moved:
             alike = next(each for each in units if each.per_time() == own.per_time())
             share *= _along(i, name, own, alike, axes, latitudes, done, options) * _sign(name, about[i], axes[i], options)
         if share != 1:
             done.arrays[i] = (done.arrays[i] * np.float64(share)).astype(done.arrays[i].dtype)
-    for i in range(len(names), 3):  # along which nothing moves, and distances are drawn alike
+    for i in range(len(names), 3):  # no component moves along these; their distances use the same unit of length
         where = unit(axes[i].unit) if axes[i].unit and options.spacing is None else None
         alike = next((each for each in units if where and each.per_time() == where.powers), None)
         done.factors[i] = where.factor() / alike.factor(but=("s",)) if alike else 1.0
@@ -381,10 +383,10 @@ def settle(names, arrays, about, axes, latitudes, options):
 
 
 def _along(i, name, own, alike, axes, latitudes, done, options):
-    """A factor of the component along axis i, which makes its unit that of `alike`; sets that of the axis."""
+    """Returns the factor that converts the component along axis i to the unit of `alike`, and sets the factor of the axis."""
     axis, share = axes[i], own.factor(but=("s",)) / alike.factor(but=("s",))
     if options.spacing is not None:
-        return share  # who gives distances means them in the unit of the velocity
+        return share  # --spacing is in the length unit of the velocity
     if not axis.has_coordinates:
         raise ConvertError(f"'{name}' is in '{own.text}', but the axis '{axis.name}' has no coordinates; specify --spacing and --origin, or use "
                            "--ignore-units to use all numbers unchanged")
@@ -404,7 +406,7 @@ def _along(i, name, own, alike, axes, latitudes, done, options):
 
 
 def _to_degrees(i, name, own, axes, latitudes, done):
-    """Metres become degrees on a sphere: along a meridian by its radius, along a parallel by that and its cosine."""
+    """Returns the factor from metres to degrees on a sphere. Along parallels, divides the array by the cosine of latitude."""
     axis = axes[i]
     if axis.kind == "X":
         along = next((j for j in range(3) if latitudes[j] is not None), None)
@@ -417,7 +419,7 @@ def _to_degrees(i, name, own, axes, latitudes, done):
         shape[2 - along] = len(cosines)
         share = np.where(is_pole, np.nan, 1 / np.where(is_pole, 1, cosines)).reshape(shape)
         if is_pole.any():
-            done.remarks.append(("poles", "there is no flow at the poles, where no direction is east: lines end before them"))
+            done.remarks.append(("poles", "the poles have no flow, since east is undefined there: lines end before them"))
         array = done.arrays[i]
         done.arrays[i] = (array * share.reshape(shape[3 - array.ndim:])).astype(array.dtype)
     done.in_degrees.append(i)
@@ -425,7 +427,7 @@ def _to_degrees(i, name, own, axes, latitudes, done):
 
 
 def _check_direction(name, about, axis):
-    """That a component is along the axis that its name of CF speaks of."""
+    """Raises unless a component is along the axis that its CF standard name implies."""
     standard = str(about.get("standard_name", ""))
     for word, kind in _DIRECTIONS:
         if word in standard.split("_") and axis.points > 1:
@@ -438,7 +440,7 @@ def _check_direction(name, about, axis):
 
 
 def _sign(name, about, axis, options):
-    """-1 of a component that is positive against its axis."""
+    """Returns -1 for a component whose positive direction is opposite to that of its axis, otherwise 1."""
     if axis.kind != "Z" or axis.positive not in ("up", "down") or unit(axis.unit) is None or unit(axis.unit).powers != (("m", 1),):
         return 1
     words = str(about.get("standard_name", "")).split("_")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""CRC-64 as xz and GenericIO compute it, with NumPy: many pieces of the bytes at once, combined at the end.
+"""CRC-64 as xz and GenericIO compute it, with NumPy: many pieces of the bytes are processed in parallel and combined at the end.
 
-The register of a CRC is linear in the bytes. So the pieces are run through it from 0 side by side, and each result is added to
-the register of what came before, moved on by as many zero bytes as the piece has."""
+The register of a CRC is linear in the bytes. So all pieces start from a register of 0, and each result is added to the register
+of the preceding bytes after advancing that by as many zero bytes as the piece has."""
 
 import functools
 
@@ -10,7 +10,7 @@ import numpy as np
 
 POLYNOMIAL = 0xC96C5795D7870F42
 ONES = (1 << 64) - 1
-CHUNK = 16 << 20  # bytes that are transposed at once
+CHUNK = 16 << 20  # bytes transposed at a time
 
 
 @functools.lru_cache(maxsize=1)
@@ -22,7 +22,7 @@ def _table():
 
 
 def _apply(columns, value):
-    """The product of a matrix of bits, one number for each column, and a vector."""
+    """Returns the product of a bit matrix, stored as one number per column, and a vector."""
     result = 0
     while value:
         low = value & -value
@@ -33,7 +33,7 @@ def _apply(columns, value):
 
 @functools.lru_cache(maxsize=16)
 def _moved_on(count):
-    """Eight tables, one for each byte of a register, of what `count` zero bytes make of it."""
+    """Returns eight tables, one for each byte of a register, that advance it by `count` zero bytes."""
     table = [int(value) for value in _table()]
     power = [table[1 << i & 0xFF] ^ (1 << i) >> 8 if i < 8 else 1 << i - 8 for i in range(64)]
     columns = [1 << i for i in range(64)]
@@ -46,7 +46,7 @@ def _moved_on(count):
 
 
 def update(register, data):
-    """The register after more bytes, an array of uint8. It begins as ONES."""
+    """Returns the register after more bytes, an array of uint8. Its initial value is ONES."""
     for begin in range(0, len(data), CHUNK):
         register = _update(register, data[begin:begin + CHUNK])
     return register
@@ -54,7 +54,7 @@ def update(register, data):
 
 @functools.lru_cache(maxsize=1)
 def _tables_of_words():
-    """Four tables, one for each 16 bits of a register, of what 8 zero bytes make of it."""
+    """Returns four tables, one for each 16 bits of a register, that advance it by 8 zero bytes."""
     tables = np.array(_moved_on(8), np.uint64)
     values = np.arange(1 << 16)
     return [tables[2 * i][values & 0xFF] ^ tables[2 * i + 1][values >> 8] for i in range(4)]
@@ -83,5 +83,5 @@ def _update(register, data):
 
 
 def crc64(data):
-    """The checksum of bytes."""
+    """Returns the checksum of bytes."""
     return update(ONES, np.frombuffer(data, np.uint8)) ^ ONES

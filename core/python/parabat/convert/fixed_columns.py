@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Text whose columns have fixed places, such as GRO and PDB: numbers may touch each other, and fields may be blank."""
+"""Text with columns at fixed positions, such as GRO and PDB: numbers may touch each other, and fields may be blank."""
 
 import re
 
@@ -29,8 +29,8 @@ def take_lines(stream, count):
 
 
 def take_until(stream, pattern, keep=True):
-    """Returns (bytes, match) of what is before the first match of `pattern`, which begins at the start of a line; the
-    match stays unread. match is None at the end of the file. keep: False to pass over the bytes."""
+    """Returns (bytes, match): the bytes before the first match of `pattern`, which begins at the start of a line, and the
+    match, which stays unread, or None at the end of the file. keep: False skips the bytes."""
     pieces = []
     while True:
         block = bytes(stream.block())
@@ -44,10 +44,10 @@ def take_until(stream, pattern, keep=True):
 
 
 class Rows:
-    """Lines of equal width, as a matrix of characters; shorter lines are filled with spaces."""
+    """Lines as a matrix of characters; shorter lines are padded with spaces."""
 
     def __init__(self, lines, place):
-        """lines: bytes with line ends, or a list of lines. place(row): words for messages."""
+        """lines: bytes with line ends, or a list of lines. place(row): describes a row in messages."""
         self.place = place
         self._table = _matrix(lines)
 
@@ -55,18 +55,18 @@ class Rows:
         return len(self._table)
 
     def field(self, begin, end):
-        """Characters of a field, (n, end - begin)."""
+        """Returns the characters of a field, (n, end - begin)."""
         missing = end - self._table.shape[1]
         part = self._table[:, begin:end]
         return part if missing <= 0 else np.pad(part, ((0, 0), (0, end - begin - part.shape[1])), constant_values=SPACE)
 
     def is_blank(self, begin, end):
-        """Whether the field has only spaces, for each row."""
+        """Returns for each row whether the field is blank."""
         part = self.field(begin, end)
         return ((part == SPACE) | (part == 13)).all(axis=1)
 
     def numbers(self, fields, dtype, names):
-        """Returns an array (n, k) of the numbers in k fields, pairs of begin and end; raises if one is not a number."""
+        """Returns an array (n, k) with the numbers of k fields, given as pairs (begin, end); raises if one is not a number."""
         count = len(self)
         values = np.empty((count, len(fields)), dtype)
         width = sum(end - begin + 1 for begin, end in fields)
@@ -98,7 +98,7 @@ class Rows:
         raise ConvertError(f"{self.place(row)}: its numbers cannot be read")
 
     def optional_numbers(self, begin, end, dtype):
-        """Returns one number for each row, or None if a field is not a number. Blank fields become NaN in float64."""
+        """Returns a number for each row, or None if a field is not a number. Blank fields become NaN in float64."""
         blank = self.is_blank(begin, end)
         if blank.all() or (blank.any() and np.dtype(dtype).kind != "f"):
             return None
@@ -112,7 +112,7 @@ class Rows:
             return None
 
     def texts(self, begin, end):
-        """Returns (codes, texts) of a field, without the spaces around them."""
+        """Returns (codes, texts) of a field, without surrounding spaces."""
         part = np.ascontiguousarray(self.field(begin, end))
         if not len(part):
             return codes_of(np.array([], str))
@@ -135,7 +135,7 @@ def _matrix(lines):
 
 
 def find_time(title):
-    """Returns (step, time) that a title of GROMACS names: "water t= 1.5 step= 300"; None for what it does not name."""
+    """Returns the (step, time) in a GROMACS title such as "water t= 1.5 step= 300", with None for a value it lacks."""
     times = re.findall(r"(?<![^\s,;(])t\s*=\s*([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)(?![0-9.eE])", title)
     numbers = re.findall(r"(?<![^\s,;(])step\s*=\s*([-+]?[0-9]+)(?![\w.])", title)
     number = int(numbers[-1]) if numbers and abs(int(numbers[-1])) < 2 ** 63 else None

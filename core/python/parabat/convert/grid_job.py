@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Grids: all steps to an .idx dataset, one behind the other; velocities to bricks, a file for each step. Ranks read
-slabs of each step and write it together."""
+"""Conversion of grids: all steps go into one .idx dataset, one after the other; velocities become bricks, one file per
+step. Each rank reads a slab of a step, and all ranks write the step together."""
 
 import contextlib
 import os
@@ -8,7 +8,7 @@ import pathlib
 
 import numpy as np
 
-from .. import BatError, idx
+from .. import BatError, bricks, idx
 from . import cf
 from .model import ConvertError, listed, stem
 from .running import INTERRUPTED, Job, Outcome, about, agreed, in_turn, shares
@@ -18,14 +18,14 @@ class GridJob(Job):
     """A conversion of grids to .idx; settings: keywords of parabat.idx.write()."""
 
     is_collective = True
-    comm = None  # of the ranks that take part
-    _times = None  # instead of those of the inputs
-    advice = ""    # on times that do not agree
+    comm = None  # communicator of the participating ranks
+    _times = None  # override the times of the inputs
+    advice = ""    # appended to errors about times that do not match
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
         self.options.stems = tuple(stem(one.path) for one in self.inputs)
-        self._clock = None  # (that of the first step that has a time,)
+        self._clock = None  # (clock of the first step with a time,)
 
     def work(self, local, emit):
         with contextlib.closing(self.selected(emit)) as steps:
@@ -44,7 +44,7 @@ class GridJob(Job):
                     emit({"remark": f"{one.path}: {words}", "key": key})
             has_time = time is not None if has_time is None else has_time
             number = index if step.number is None or step.number < 0 else step.number
-            if number in numbers:  # of another file: no step takes the place of one that was written before
+            if number in numbers:  # from another file: a step never overwrites an earlier one
                 number = max(numbers) + 1
             if has_time and time is None:
                 raise ConvertError(f"{one.path}: step {number} has no time, but earlier ones have")
@@ -73,7 +73,7 @@ class GridJob(Job):
         self.finish()
 
     def _read(self, steps, local, emit):
-        """As in_turn(); of many ranks, each has its slab, and none goes on if one cannot."""
+        """Yields steps as in_turn() does. Each rank reads its slab; if one rank fails, all do."""
         if self.comm is None:
             for index, one, step, fields in in_turn(self, steps, local, emit):
                 with about(one.path, self.options):
@@ -82,7 +82,7 @@ class GridJob(Job):
                 del fields
             return
         while True:
-            found = agreed(self.comm, lambda: local(0) or next(steps, None), self.inputs[0].path)  # mine() may raise
+            found = agreed(self.comm, lambda: local(0) or next(steps, None), self.inputs[0].path)  # local() may raise
             if found is None:
                 return
             index, one, step = found
@@ -97,11 +97,11 @@ class GridJob(Job):
             del fields
 
     def prepare(self, fields):
-        """What is done with what was read before it is written."""
+        """Prepares the fields of a step for writing: applies --fill and looks for absurd values."""
         for name, array in fields.arrays.items():
             if array.dtype.kind != "f":
                 if self.options.fill:
-                    fields.remarks.append((f"fill {name}", f"'{name}' keeps its integers, none of which is NaN; not applied: --fill"))
+                    fields.remarks.append((f"fill {name}", f"'{name}' keeps its integers, which cannot be NaN; not applied: --fill"))
                 continue
             marks = [array.dtype.type(number) for number in self.options.fill or ()]
             if marks and np.isin(array, marks).any():
@@ -113,7 +113,7 @@ class GridJob(Job):
                                                              f"data; use --fill={found[0]:.9g} to replace them by NaN"))
 
     def note_units(self, fields):
-        """What an .idx does not say, by which flow in it would be wrong."""
+        """Adds a remark if flow filters would misread the velocities, since an .idx file stores no units."""
         clock = self._clock[0] if self._clock else None
         rates = [name for name, about in fields.about.items() if cf.is_velocity(about.get("units"))]
         if rates and clock is not None and cf.unit(clock.unit) is not None and cf.seconds(clock) != 1:
@@ -121,11 +121,11 @@ class GridJob(Job):
                                             "units, and flow filters use its numbers unchanged; use OUT.bricks.series to convert them"))
 
     def is_suspicious(self, fields):
-        """Whether values of absurd size are looked for, which takes as long as reading them."""
+        """Returns whether to search for absurdly large values, which takes as long as reading them."""
         return bool(fields.axis)
 
     def _time(self, one, step):
-        """By the clock of the first step."""
+        """Returns the time of a step on the clock of the first step."""
         if step.time is None or self._times:
             return step.time
         self._clock = self._clock or (step.clock,)
@@ -139,11 +139,11 @@ class GridJob(Job):
                 raise ConvertError(str(error) + self.advice) from None
 
     def collective(self, do, path):
-        """What do() returns, which a rank does by itself, or at the end of which it may fail by itself."""
+        """Returns do(). On many ranks, all raise if it fails on one."""
         return do() if self.comm is None else agreed(self.comm, do, path)
 
     def _dimensions(self, fields):
-        """Of the whole step: samples along x, y, z."""
+        """Returns the number of samples of the whole step along x, y, z."""
         if self.comm is None:
             return fields.dimensions
         ends = np.array([(*first, *np.add(first, count)) for first, count in self.comm.allgather(
@@ -151,7 +151,7 @@ class GridJob(Job):
         return tuple((ends[:, 3:].max(0) - ends[:, :3].min(0)).tolist())
 
     def put(self, fields, news, place, progress):
-        """Writes a step; returns what more there is to tell."""
+        """Writes a step; returns further values to report."""
         settings = {"mode": "add_step" if place else "replace", "step": news["step"], "time": news["time"],
                     "progress": progress, "origin": fields.origin, "spacing": fields.spacing, "axes": fields.axes,
                     **self.settings}
@@ -161,11 +161,11 @@ class GridJob(Job):
         return {"bytes": idx.write(self.output, pieces, comm=self.comm, **settings).file_bytes}
 
     def finish(self):
-        """After the last step."""
+        """Called after the last step."""
 
 
 class BricksJob(GridJob):
-    """A conversion of velocities to NAME.bricks.series, or of the only step to NAME.bricks; settings: keywords of
+    """A conversion of velocities to NAME.bricks.series, or of a single step to NAME.bricks. settings: keywords of
     parabat.flow.write_series(), and `times`."""
 
     advice = "; use --times to replace them"
@@ -177,10 +177,9 @@ class BricksJob(GridJob):
         self._replace = self._options.pop("replace", False)
         self._cyclic = self._options.pop("cyclic", None)
         self._writer = None
-        self._name = None  # of the velocity, of all levels
+        self._name = None  # name of the velocity in all levels
 
     def work(self, local, emit):
-        from .. import flow  # pylint: disable=import-outside-toplevel
         is_series = self.output.endswith(".series")
         for before, after in zip(self._times or (), (self._times or ())[1:]):
             if not before < after:
@@ -193,7 +192,7 @@ class BricksJob(GridJob):
                 raise ConvertError(f"{self.output}: {count} steps; a .bricks file has one, chosen by --steps; use .bricks.series for all")
         try:
             if is_series:
-                self._writer = flow.SeriesWriter(pathlib.Path(self.output), self.comm, self._replace, self._options)
+                self._writer = bricks.SeriesWriter(pathlib.Path(self.output), self.comm, self._replace, self._options)
             elif os.path.exists(self.output) and not self._replace:
                 raise ConvertError(f"{self.output}: already exists; use --replace to replace it")
         except BatError as error:
@@ -205,7 +204,6 @@ class BricksJob(GridJob):
             return sum(1 for _ in steps)
 
     def put(self, fields, news, place, progress):
-        from .. import flow  # pylint: disable=import-outside-toplevel
         name, velocity, settled = fields.velocity
         self._name = self._name or name
         place_of = {"origin": fields.origin, "spacing": fields.spacing, "field": self._options.get("field", self._name),
@@ -219,19 +217,19 @@ class BricksJob(GridJob):
                 map(float, each) for each in (fields.origin, fields.first, fields.spacing)))]
             pieces = velocity
         else:
-            pieces = [flow.Piece(velocity, fields.first)] if velocity.size else []
+            pieces = [bricks.Piece(velocity, fields.first)] if velocity.size else []
         is_untimed = not self._times and news["time"] is None
         news["fields"], news["time"] = [place_of["field"]], time
         if self._writer is None:
             news["time"] = None if is_untimed else time
-            flow.write_level(self.output, pieces, comm=self.comm, time=news["time"], progress=progress,
+            bricks.write_level(self.output, pieces, comm=self.comm, time=news["time"], progress=progress,
                              **{**self._options, **place_of})
             return {"bytes": self._size(self.output)}
         file = self._writer.add(news["time"], pieces, progress, **place_of)
         return {"bytes": self._size(file), "level": str(file)}
 
     def _time_of_level(self, time, settled, place):
-        """In the unit of time of the velocity, where there is one."""
+        """Returns the time in the time unit of the velocity, if that is known."""
         clock = self._clock[0] if self._clock else None
         if time is None:
             if settled.period is not None and place:
@@ -254,7 +252,7 @@ class BricksJob(GridJob):
         return time * period / settled.period
 
     def _metadata(self, settled):
-        """What units the numbers of the level are in."""
+        """Returns metadata with the units of the level, or None."""
         if settled.period is None or "metadata" in self._options:
             return None
         clock = self._clock[0] if self._clock and not self._times else None
@@ -265,11 +263,11 @@ class BricksJob(GridJob):
         return about
 
     def _size(self, file):
-        """Of whom it is told; other ranks may not see the file yet."""
+        """Returns the size of a file on rank 0, which reports it; other ranks may not see the file yet."""
         return os.path.getsize(file) if self.comm is None or self.comm.rank == 0 else 0
 
     def note_units(self, fields):
-        """They agree."""
+        """Does nothing: bricks store units that match."""
 
     def is_suspicious(self, fields):
         return True
@@ -295,7 +293,7 @@ class BricksJob(GridJob):
         fields.velocity = name, velocity, settled
 
     def _close_globe(self, fields, arrays):
-        """Of longitudes that go round the globe: the last sample, if it is the first one again, is left out."""
+        """Drops the last sample of longitudes that span the globe if it repeats the first one."""
         for i, axis in enumerate(fields.axis):
             is_cyclic = bool(fields.cyclic and fields.cyclic[i])
             if axis.turns and not is_cyclic:
@@ -312,13 +310,13 @@ class BricksJob(GridJob):
                 fields.dimensions = tuple(count - (j == i) for j, count in enumerate(fields.dimensions))
 
     def _components(self, fields):
-        """(name, arrays (nz, ny, nx) of the components, or one (nz, ny, nx, components), their names in the file) of arrays that
-        can be one velocity."""
+        """Returns (name, arrays, names in the file) of the arrays that form one velocity: components (nz, ny, nx), or one array
+        (nz, ny, nx, components)."""
         order = self.options.arrays or []
         names = sorted(fields.arrays, key=lambda name: order.index(fields.names[name]) if order else 0)
         if self.options.spacing is None:
             for key, words in fields.remarks:
-                if key.startswith("axis "):  # flow cannot be traced in it
+                if key.startswith("axis "):  # flow cannot be traced on uneven spacing
                     raise ConvertError(f"{words}; if intended, confirm with --spacing")
         arrays = [fields.arrays[name].reshape((1,) * (3 - fields.axes) + fields.arrays[name].shape) for name in names]
         kinds = [array.dtype.newbyteorder("=") for array in arrays]
@@ -343,7 +341,7 @@ class BricksJob(GridJob):
 
 
 def _as_components(names):
-    """Places of those for x, y, z, by the one letter or number in which names differ; None if they are no components."""
+    """Returns the indexes of the x, y and z components, by the one letter or digit in which names differ, or None."""
     differ = [place for place, letters in enumerate(zip(*names)) if len(set(letters)) > 1]
     if len({len(name) for name in names}) > 1 or len(differ) != 1:
         return None
@@ -353,7 +351,7 @@ def _as_components(names):
 
 
 class GridOutcome(Outcome):
-    """Steps that are whole stay: each appears by one rename."""
+    """Keeps complete steps: each appears by one rename."""
 
     def settle(self, output):
         done = [news["step"] for news in self.done]

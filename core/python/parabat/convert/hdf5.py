@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Functions that the HDF5 formats share: opening and recognizing files, reading arrays."""
+"""Functions shared by the HDF5 formats: opening and recognizing files, and reading arrays."""
 
 import contextlib
 import dataclasses
@@ -12,17 +12,18 @@ import posixpath
 
 import numpy as np
 
+from .._extras import install
 from .model import ConvertError, as_json, check_memory, listed
 
 MAGIC = b"\x89HDF\r\n\x1a\n"
 MODULE = (("h5py", "h5py", "hdf5"),)
-MAX_FILE_NODES = 1 << 63  # bytes: external storage without an end
+MAX_FILE_NODES = 1 << 63  # bytes: external storage of unlimited size
 
 
 @contextlib.contextmanager
 def opened(path, options=None):
-    """The root group of the file. Links to other files are followed only if the options allow it. Errors of h5py become
-    ConvertErrors."""
+    """Opens a file and yields its root group. Links to other files are followed only if the options allow it. Errors of h5py
+    become ConvertErrors."""
     import h5py  # pylint: disable=import-outside-toplevel
     from . import hdf5_links  # pylint: disable=import-outside-toplevel
     try:
@@ -37,14 +38,14 @@ def opened(path, options=None):
 
 
 def check_links(path, options):
-    """For files that another library reads, which follows all links: raises if a link leads out of the file, unless the
-    options allow it. Then a note names it."""
+    """Checks a file for another library, which follows all links: raises if a link leads out of the file, unless the options
+    allow it. In that case, a note names the link."""
     with open(path, "rb") as file:
         if file.read(len(MAGIC)) != MAGIC:
             return
     if importlib.util.find_spec("h5py") is None:
         if not options.follow_links:
-            raise ConvertError("may have links to other files, which h5py must check: pip install 'parabat[hdf5]'. Use --follow-links to skip the check")
+            raise ConvertError(f"may have links to other files, which h5py must check: {install('h5py')}. Use --follow-links to skip the check")
         return
     notes = dict(options.notes)
     with opened(path, dataclasses.replace(options, notes=notes)) as file:
@@ -57,7 +58,7 @@ def check_links(path, options):
 
 
 def sniffer(is_it):
-    """A `sniff` of a Format: whether a file is HDF5 and is_it(file) is true."""
+    """Returns a `sniff` function for a Format: whether a file is HDF5 and is_it(file) is true."""
     def sniff(head, path):
         if not head.startswith(MAGIC) or importlib.util.find_spec("h5py") is None:
             return False
@@ -70,12 +71,12 @@ def sniffer(is_it):
 
 
 def attributes(node):
-    """The attributes of a group or array, in types that JSON allows."""
+    """Returns the attributes of a group or array, in types that JSON allows."""
     return {name: as_json(node.attrs[name]) for name in node.attrs}
 
 
 def single(node, name, default=None):
-    """The value of an attribute that is a number or an array of one number."""
+    """Returns the value of an attribute that is a number or an array of one number."""
     if name not in node.attrs:
         return default
     value = np.asarray(node.attrs[name])
@@ -85,18 +86,18 @@ def single(node, name, default=None):
 
 
 def has_link(group, name):
-    """Whether a group has a member of this name, also one that is not followed."""
+    """Returns whether a group has a member of this name, even a link that is not followed."""
     return group.id.links.exists(name.encode())
 
 
 def virtual_files(group, name):
-    """hdf5_links.virtual_files()."""
+    """Calls hdf5_links.virtual_files()."""
     from . import hdf5_links  # pylint: disable=import-outside-toplevel
     return hdf5_links.virtual_files(group, name)
 
 
 def datasets(group, remarks, written=()):
-    """The names of the arrays in a group. Other groups in it are reported as left out, unless they or groups in them are
+    """Returns the names of the arrays in a group. Groups in it are reported as left out, unless they or groups in them are
     among the `written` names."""
     import h5py  # pylint: disable=import-outside-toplevel
     names, others = [], []
@@ -115,7 +116,7 @@ def datasets(group, remarks, written=()):
 
 
 def node_of(file, path):
-    """The array at a path."""
+    """Returns the array at a path."""
     import h5py  # pylint: disable=import-outside-toplevel
     try:
         node = file[path]
@@ -127,9 +128,9 @@ def node_of(file, path):
 
 
 def check(node, part=Ellipsis, remarks=None, whole=True):
-    """Raises for an array if the values of `part` were never written: all, an index or slice of rows, or (index, slice) of an
-    array of steps; or, unless they are not read as a `whole`, if memory cannot hold them. If only some are missing, `remarks`
-    gets a line."""
+    """Raises if the values of `part` of an array were never written. part: all, an index or slice of rows, or (index, slice)
+    of an array of steps. If only some values are missing, adds a line to `remarks`. If the part is read as a `whole`, also
+    raises if memory cannot hold it."""
     chunks, lost = _chunks(node, part)
     if lost == chunks and lost:
         raise ConvertError(f"{node.name}: claims {node.shape} values, but none were ever written")
@@ -155,7 +156,7 @@ def check(node, part=Ellipsis, remarks=None, whole=True):
 
 
 def _check_source(name, path, shown, array):
-    """Raises if a file that a virtual array names, or the array in it, is missing: HDF5 reads it as zeros."""
+    """Raises if a source file of a virtual array, or the array in it, is missing: HDF5 would read zeros."""
     if not os.path.exists(path):
         raise ConvertError(f"{name}: combines files, but {shown} does not exist")
     if not _has_array(path, array, os.stat(path).st_mtime_ns):
@@ -176,7 +177,7 @@ def _rows(node, part):
 
 
 def _chunks(node, part):
-    """The number of pieces in which the values are stored, and how many of them were never written."""
+    """Returns the number of chunks that store the values, and how many of them were never written."""
     if not node.size or node.is_virtual or node.external is not None:
         return 0, 0
     if node.chunks is None:
@@ -192,9 +193,9 @@ def _chunks(node, part):
     if last < first:
         return 0, 0
     requested = (last // node.chunks[0] + 1 - first // node.chunks[0]) * math.prod(counts[1:])
-    if requested > 2 * (total - lost):  # most of them are missing, whichever they are
+    if requested > 2 * (total - lost):  # more than half of them must be missing
         return requested, requested - (total - lost)
-    # Only the chunks of this part are looked up: a file of many steps has too many.
+    # Looks up only the chunks of this part: a file with many steps has too many.
     places = itertools.product(range(first // node.chunks[0], last // node.chunks[0] + 1), *map(range, counts[1:]))
     found = [node.id.get_chunk_info_by_coord(tuple(i * chunk for i, chunk in zip(place, node.chunks))).byte_offset is None
              for place in places]
@@ -202,7 +203,7 @@ def _chunks(node, part):
 
 
 def check_all(nodes, parts=1):
-    """Calls check() for arrays that are read for one step, and check_memory() for one of `parts` of them together."""
+    """Calls check() for the arrays of one step, and check_memory() for all of them, of which one of `parts` is read."""
     nodes = list(nodes)
     for node in nodes:
         check(node, whole=parts == 1)
@@ -212,8 +213,8 @@ def check_all(nodes, parts=1):
 
 
 def read(node, part=Ellipsis, remarks=None, is_slab=False):
-    """The values of an array, in the byte order of this machine. is_slab: other ranks read the rest; missing values are
-    checked and reported for the whole array."""
+    """Returns the values of an array, in native byte order. is_slab: other ranks read the rest; missing values are checked
+    and reported for the whole array."""
     if is_slab:
         check(node, Ellipsis, remarks, whole=False)
         check_memory(f"{node.name}: claims {node.shape} values of {node.dtype}",
@@ -228,12 +229,12 @@ def read(node, part=Ellipsis, remarks=None, is_slab=False):
 
 
 def read_into(node, array, first=0):
-    """Reads rows from `first` on into an array, without another copy. The caller has called check()."""
+    """Reads rows from `first` on into an array, without an intermediate copy. The caller has called check()."""
     import h5py  # pylint: disable=import-outside-toplevel
     if not array.size:
         return
     try:
-        if isinstance(node.id.get_type(), h5py.h5t.TypeArrayID):  # whose values have a shape
+        if isinstance(node.id.get_type(), h5py.h5t.TypeArrayID):  # each value has a shape
             array[...] = node[first:first + len(array)]
             return
         node.read_direct(array, np.s_[first:first + len(array)])

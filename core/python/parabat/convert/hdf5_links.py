@@ -18,8 +18,8 @@ import numpy as np
 
 from .model import ConvertError, listed
 
-MAX_SOFT_LINKS = 16  # on the way to one object, as in HDF5
-MAX_NOTES = 20       # on links that are left out
+MAX_SOFT_LINKS = 16  # on the path to one object, as in HDF5
+MAX_NOTES = 20       # about skipped links
 
 
 class Unreachable(ConvertError):
@@ -31,10 +31,10 @@ class _Loop(Unreachable):
 
 
 class _Links:
-    """How the links of a file are treated: whether those to other files are followed, and the notes on them."""
+    """The treatment of a file's links: whether those to other files are followed, and the notes on them."""
 
     def __init__(self, follow, notes):
-        """notes: a dict that receives a message for each link, by a key."""
+        """notes: a dict that receives a message for each link."""
         self.follow = follow
         self.notes = notes
         self._left_out = {}  # errors by group and name
@@ -44,11 +44,11 @@ class _Links:
         if len(self.notes) < MAX_NOTES:
             self.notes.setdefault(f"link {error}", str(error))
         elif f"link {error}" not in self.notes:
-            self.notes.setdefault("links", "more links are skipped, which are not listed here")
+            self.notes.setdefault("links", "more links are skipped and not listed")
 
     def find(self, group, path, budget=None):
-        """The object at a path. Raises KeyError if there is none, Unreachable if a link on the way is not followed.
-        budget: a list of the number of soft links that are left."""
+        """Returns the object at a path. Raises KeyError if it does not exist, and Unreachable if a link on the path is not
+        followed. budget: a list with the number of soft links that may still be followed."""
         budget = [MAX_SOFT_LINKS] if budget is None else budget
         node = _root_of(group) if path.startswith(b"/") else group
         for part in path.split(b"/"):
@@ -60,7 +60,7 @@ class _Links:
         return self.wrapped(node, budget)
 
     def _child(self, group, name, budget):
-        """A member of a group."""
+        """Returns a member of a group."""
         links = group.id.links
         if not links.exists(name):
             raise KeyError(name)
@@ -75,12 +75,12 @@ class _Links:
         try:
             return self._linked(group, name, kind, budget)
         except Unreachable as error:
-            if before == MAX_SOFT_LINKS or not isinstance(error, _Loop):  # else there was another link before
+            if before == MAX_SOFT_LINKS or not isinstance(error, _Loop):  # otherwise an earlier link is the cause
                 self._left_out[key] = error
             raise
 
     def _linked(self, group, name, kind, budget):
-        """The object that a link of another kind leads to."""
+        """Returns the target of a link that is not a hard link."""
         links = group.id.links
         where = _shown(posixpath.join(_name_of(group), name))
         if kind == h5py.h5l.TYPE_SOFT:
@@ -96,7 +96,7 @@ class _Links:
         if kind != h5py.h5l.TYPE_EXTERNAL:
             raise Unreachable(f"{where}: is a link of a kind unknown to HDF5")
         file, target = links.get_val(name)
-        if _is_same(group, file):  # it stays here
+        if _is_same(group, file):  # the link stays within the file
             _spend(budget, where)
             return self.find(_root_of(group), b"/" + target, budget)
         self._leave(where, f"is an external link to {_shown(target)} in the file {_shown(file)}", [(group, file)])
@@ -107,7 +107,7 @@ class _Links:
                                f"opened: {str(error.args[0])[:200]}") from None
 
     def wrapped(self, node, budget):
-        """A group that follows the same links, or an array whose values may be read."""
+        """Returns a Group that follows the same links, or an array whose values may be read."""
         if isinstance(node, Group):
             return node
         if isinstance(node, h5py.Group):
@@ -118,7 +118,7 @@ class _Links:
         return node
 
     def _check_array(self, node, budget):
-        about = node.id.get_create_plist()  # unlike its shape, this opens no other file
+        about = node.id.get_create_plist()  # unlike the shape, this opens no other file
         layout = about.get_layout()
         if layout == h5py.h5d.CONTIGUOUS and about.get_external_count():
             files = [_bytes(about.get_external(i)[0]) for i in range(about.get_external_count())]
@@ -137,7 +137,7 @@ class _Links:
             try:
                 self.find(_root_of(node), b"/" + name, own)
             except KeyError:
-                pass  # there are no values
+                pass  # the array has no values
             except _Loop:
                 raise
             except Unreachable as error:
@@ -152,15 +152,15 @@ class _Links:
         for node, file in files:
             for place in _places(node, file):
                 if os.path.exists(place):
-                    if not stat.S_ISREG(os.stat(place).st_mode):  # a named pipe would be waited for
+                    if not stat.S_ISREG(os.stat(place).st_mode):  # opening a named pipe would block
                         raise ConvertError(f"{where}: {what}; {_shown(os.fsencode(place))} is not a regular file")
                     break
         self.notes.setdefault(f"link {where}", f"{where}: {what}, which is read")
 
 
 class Array(h5py.Dataset):
-    """An array of a type that NumPy lacks. Integers of 3, 5, 6 or 7 bytes, such as the ids of Gadget-4, are read as 8 bytes;
-    others are bare bytes, which no dataset holds."""
+    """Reads an array of a type that NumPy lacks. Integers of 3, 5, 6 or 7 bytes, such as the ids of Gadget-4, are read as 8
+    bytes; other types are raw bytes, which no dataset can store."""
 
     @property
     def dtype(self):
@@ -179,7 +179,7 @@ def _typed(node):
 
 
 class Group(h5py.Group):
-    """A group that follows only the links that _Links allows, and so do the groups in it."""
+    """A group that follows only the links that _Links allows, as do the groups in it."""
 
     def __init__(self, id_, links):
         super().__init__(id_)
@@ -199,7 +199,7 @@ class Group(h5py.Group):
             return False
 
     def __iter__(self):
-        """Names of the members that can be reached."""
+        """Yields the names of reachable members."""
         for name in super().__iter__():
             if not isinstance(name, str):
                 self._links.note(Unreachable(f"{_shown(posixpath.join(_name_of(self), name))}: is not valid UTF-8"))
@@ -207,8 +207,8 @@ class Group(h5py.Group):
                 yield name
 
     def walk(self):
-        """(path, object) of all members of the group and of its groups, each object once. Soft links are passed over: their
-        targets have their own places, or are not in the file."""
+        """Yields (path, object) for all members of the group and of its groups, each object once. Skips soft links: their targets
+        have paths of their own, or are not in the file."""
         seen = {_key(self)}
         waiting = [("", self)]
         while waiting:
@@ -234,12 +234,12 @@ def _spend(budget, where):
 
 
 def root(file, follow=False, notes=None):
-    """The root Group of an h5py.File."""
+    """Returns the root Group of an h5py.File."""
     return Group(h5py.h5g.open(file.id, b"/"), _Links(follow, {} if notes is None else notes))
 
 
 def virtual_files(group, name):
-    """The names of the other files whose arrays a virtual array combines, in order. None of them is opened."""
+    """Returns the names of the other files whose arrays a virtual array combines, in order, without opening them."""
     if not group.id.links.exists(_bytes(name)) or group.id.links.get_info(_bytes(name)).type != h5py.h5l.TYPE_HARD:
         return []
     node = _object(group, name)
@@ -251,7 +251,7 @@ def virtual_files(group, name):
 
 
 def _object(group, name):
-    """The h5py object of a member."""
+    """Returns the h5py object of a member."""
     return h5py.Group(group.id)[name]
 
 
@@ -281,7 +281,7 @@ def _files(names):
 
 
 def _places(node, file):
-    """Where HDF5 looks for a file that an object names: the folder of the object's file, then the current one."""
+    """Yields the paths where HDF5 looks for a file that an object names: in the folder of its file, then in the current one."""
     name = os.fsdecode(file)
     if node is not None:
         yield os.path.join(os.path.dirname(os.path.abspath(os.fsdecode(h5py.h5f.get_name(node.id)))), name)
@@ -289,7 +289,7 @@ def _places(node, file):
 
 
 def _is_same(node, file):
-    """Whether a file name is that of the object's own file."""
+    """Returns whether a file name is that of the object's own file."""
     if file == b".":
         return True
     own = os.path.realpath(os.fsdecode(h5py.h5f.get_name(node.id)))

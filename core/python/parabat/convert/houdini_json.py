@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""JSON as Houdini writes it: text, or a binary form whose values begin with a byte for their kind.
+"""Houdini's JSON: text, or a binary form in which a byte before each value gives its kind.
 
-In the binary form, texts can be defined once and referred to by a number, and arrays of numbers of one type are stored as they
-are; such an array becomes a NumPy array.
+In the binary form, strings can be defined once and referenced by number, and arrays of one numeric type are stored as raw values;
+these become NumPy arrays.
 """
 
 import json
@@ -18,11 +18,11 @@ NUMBERS = {0x11: "i1", 0x12: "i2", 0x13: "i4", 0x14: "i8", 0x18: "f2", 0x19: "f4
 BOOL, STRING, TOKEN, DEFINE, UNDEFINE, UNIFORM = 0x10, 0x27, 0x26, 0x2B, 0x2D, 0x40
 WIDE_LENGTHS = {0xF2: "H", 0xF4: "I", 0xF8: "q"}
 CONSTANTS = {0x00: None, 0x30: False, 0x31: True}
-ENDS = {0x5B: 0x5D, 0x7B: 0x7D}  # of arrays and maps
+ENDS = {0x5B: 0x5D, 0x7B: 0x7D}  # end marks of arrays and maps
 
 
 class Reader:
-    """The binary form."""
+    """Reads the binary form."""
 
     def __init__(self, data):
         self._data, self._place, self._tokens = data, 5, {}
@@ -52,7 +52,7 @@ class Reader:
         return self._take(self._length()).decode("utf-8", "replace")
 
     def _kind(self):
-        """The kind of the next value, after definitions of texts."""
+        """Returns the kind of the next value, after any string definitions."""
         while True:
             kind = self._take(1)[0]
             if kind == DEFINE:
@@ -117,7 +117,7 @@ class Reader:
 
 
 def parse(data):
-    """The value of a file in either form."""
+    """Returns the value in a file of either form."""
     if data[:5] in MAGICS:
         return Reader(data).value()
     try:
@@ -127,7 +127,7 @@ def parse(data):
 
 
 def pairs(values):
-    """A map that Houdini writes as an array of keys and values in turn."""
+    """Returns a map that Houdini writes as an array of alternating keys and values."""
     if isinstance(values, dict):
         return values
     if not isinstance(values, list) or len(values) % 2:

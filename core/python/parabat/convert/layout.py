@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What arrays with names mean that no format describes: those of any HDF5 file, and of .npz.
+"""Interprets named arrays that follow no known format, in any HDF5 or .npz file.
 
     position (n, 3)                    particles of one step; or x, y, z (n)
     mass (n), velocity (n, 3)          their attributes
-    time, step                         single numbers: of the step
+    time, step                         single numbers for the step
 
     position (steps, n, 3)             particles of several steps: the last axis is 3; or x, y, z (steps, n), if an array of
                                        times or steps shows which axis is which
-    velocity (steps, n, 3)             attributes that change; mass (steps, n)
-    type (n)                           one that does not
+    velocity (steps, n, 3)             attributes that vary in time; mass (steps, n)
+    type (n)                           an attribute that does not
     time (steps), step (steps)         times and numbers of the steps
 
-Anything else is left out and reported; if it is small, the metadata keeps it.
+Other arrays are left out and reported; small ones are kept in the metadata.
 """
 
 import numpy as np
@@ -22,20 +22,20 @@ from .model import (Collector, ConvertError, Divided, Step, as_json, check_memor
 from .timeline import merge
 
 TIMES = ("time", "times")
-SHORT_TIMES = ("t",)  # if it has a value for each step, or a single one
+SHORT_TIMES = ("t",)  # used if it has a value for each step, or a single value
 NUMBERS = ("step", "steps", "timestep", "timesteps", "time_step", "time_steps", "iteration", "iterations")
 BOXES = ("box", "boxsize", "box_size", "box_length", "lattice", "cell", "pbc", "domain", "bounds", "origin")  # never attributes
-STEP_BYTES = 300  # of memory for the number and time of a step
-MAX_KEPT = 64  # values of an array in the metadata
+STEP_BYTES = 300  # memory for the number and time of a step
+MAX_KEPT = 64  # maximum values of an array in the metadata
 
 
 class Uncertain(ConvertError):
-    """Arrays may be positions, but not without doubt."""
+    """It is ambiguous which arrays are positions, or what their axes mean."""
 
 
 class Columns:
-    """Named arrays that lie side by side. `shapes`: name -> (shape, dtype). read(name, index, remarks): values; index: ..., a
-    slice of rows, a step, or (step, slice). read_all(name): values of a small one."""
+    """Named arrays that belong together. `shapes`: name -> (shape, dtype). read(name, index, remarks): returns values; index:
+    ..., a slice of rows, a step, or (step, slice). read_all(name): returns a small array."""
 
     shapes: dict
 
@@ -46,18 +46,18 @@ class Columns:
         return self.read(name, ..., [])
 
     def named(self, names, kinds):
-        """A single number that belongs to them, though it is not one of the arrays: an attribute of HDF5, if it exists."""
+        """Returns a number that belongs to the arrays without being one of them, such as an HDF5 attribute, or None."""
         del names, kinds
 
     def prepare(self, names):
-        """Called before these are read as a whole."""
+        """Called before these arrays are read as a whole."""
 
     def forget(self):
-        """Called when no more is read for now."""
+        """Called between reads to release memory."""
 
 
 class Records(Columns):
-    """An array of records (n,) or (steps, n): its fields are the arrays. load(index): records."""
+    """An array of records (n,) or (steps, n) whose fields are the arrays. load(index): returns records."""
 
     def __init__(self, dtype, shape, load):
         self._paths, self._load, self._last = {}, load, (None, None)
@@ -65,7 +65,7 @@ class Records(Columns):
         self._flatten(dtype, shape, ())
 
     def _flatten(self, dtype, shape, path):
-        """Fields in fields become a_b."""
+        """Adds the fields to `shapes`; the field b of a nested record a becomes a_b."""
         for name in dtype.names:
             field, here = dtype.fields[name][0], (*path, name)
             if field.names:
@@ -80,7 +80,7 @@ class Records(Columns):
         if name not in self._paths:
             return np.array(["records in records"])
         if self._last[0] != repr(index):
-            self._last = None, None  # the memory of what was read before
+            self._last = None, None  # frees the records read before
             self._last = repr(index), self._load(index, remarks)
         records = self._last[1]
         for part in self._paths[name]:
@@ -92,14 +92,14 @@ class Records(Columns):
 
 
 class Layout:
-    """Which of the Columns are positions, attributes, times, or something else."""
+    """Decides which of the Columns are positions, attributes, times or something else."""
 
     def __init__(self, columns, options, where="", can_move=True):
-        """where: before the names of arrays in errors. can_move: whether arrays may have several steps."""
+        """where: prefix of array names in errors. can_move: whether arrays may have several steps."""
         self.columns, self.options, self.where, self.can_move = columns, options, where, can_move
         self.fixed, self.moving, self.others, self.remarks, self.unwanted = [], [], [], [], set()
         self.steps = self.number_name = self.time_name = None
-        self.refusal = None  # an array that is asked for but cannot be an attribute
+        self.refusal = None  # why a requested array cannot be an attribute
         shapes = {name: shape for name, (shape, dtype) in columns.shapes.items() if shape and _is_number(dtype)}
         flat, deep, error = self._find(shapes, can_move)
         if flat is None and deep is None:
@@ -108,7 +108,7 @@ class Layout:
             raise Uncertain(f"{listed(filter(None, flat))} and {listed(filter(None, deep))} could both be positions; choose with "
                                "--columns")
         self.positions = flat or deep
-        requested = 1 if flat else 2  # axes in which positions must agree
+        requested = 1 if flat else 2  # leading axes in which position arrays must have equal lengths
         for name in filter(None, self.positions):
             others = shapes[self.positions[0]][:requested]
             if shapes[name][:requested] != others:
@@ -122,7 +122,7 @@ class Layout:
         self._sort()
 
     def _find(self, shapes, can_move):
-        """Names of positions of one step, and of several; why there are none."""
+        """Returns the names of position arrays of one step, those of several steps, and an error if neither exists."""
         flat = deep = error = None
         try:
             flat = find_positions({name: shape[1:] for name, shape in shapes.items()}, self.options.columns)
@@ -136,7 +136,7 @@ class Layout:
         return flat, deep, error
 
     def _check_axes(self, shapes):
-        """Raises if it is uncertain which axis of positions is the steps."""
+        """Raises if either axis of the positions could be the steps."""
         name = self.positions[0]
         lengths = {each: shape[0] for each, shape in shapes.items()
                    if len(shape) == 1 and each.lower() in TIMES + NUMBERS + SHORT_TIMES}
@@ -164,7 +164,7 @@ class Layout:
                 self._leave_out(name, plain(np.empty(0, dtype))[1] or f"its type is {dtype}", False)
             elif name.lower() in BOXES and shape[:2] != (self.steps, self.count) and (
                     int(np.prod(shape[self._is_of_steps(name, shape):])) <= 9):
-                self._leave_out(name, "it is of the box, not of particles")
+                self._leave_out(name, "it describes the box, not particles")
             elif self.steps is None:
                 self._sort_flat(name, shape, dtype)
             else:
@@ -173,18 +173,18 @@ class Layout:
     def _sort_single(self, name, dtype):
         if name.lower() in SHORT_TIMES and self._is_short_time(name, dtype):
             self.time_name = name
-            self.remarks.append((f"time {name}", f"'{name}' with a single value is taken as the time"))
+            self.remarks.append((f"time {name}", f"'{name}' with a single value is used as the time"))
         elif self.steps not in (None, 1) or not self._is_clock(name, dtype):
             self._leave_out(name, "it is a single value" if self.columns.shapes[name][0] is not None else "it is empty")
 
     def _is_short_time(self, name, dtype):
-        """Whether a single value is the time of the step, of which nothing else is named."""
+        """Returns whether a single value is the time of the step, for which no other value is named."""
         if self.steps is not None or not self.can_move or dtype.kind != "f" or self.columns.shapes[name][0] is None:
             return False
         return not any(each.lower() in TIMES for each in self.columns.shapes) and self.columns.named(TIMES, "iuf") is None
 
     def _is_clock(self, name, dtype):
-        """Whether it is the time or number of the step, or of all steps."""
+        """Returns whether an array has the time or number of the step, or of all steps."""
         known = name.lower()
         if not self.can_move:
             return False
@@ -212,7 +212,7 @@ class Layout:
             if name.lower() in SHORT_TIMES and dtype.kind == "f" and self.steps != self.count and (
                     not any(each.lower() in TIMES for each in self.columns.shapes)):
                 self.time_name = name
-                self.remarks.append((f"time {name}", f"'{name}' with a value for each step is taken as their times"))
+                self.remarks.append((f"time {name}", f"'{name}' with a value for each step is used as their times"))
                 return
             if self._is_clock(name, dtype):
                 return
@@ -230,7 +230,8 @@ class Layout:
             self._leave_out(name, f"it has {shape[0]} values for {self.steps} steps of {self.count} particles")
 
     def _is_of_steps(self, name, shape):
-        """Whether an array that is not of particles has a value for each step. A box of few steps may be that of all."""
+        """Returns whether an array that does not describe particles has a value for each step. If the steps are few, a box may be
+        the same for all of them."""
         if self.steps is None or not shape or shape[0] != self.steps:
             return False
         return name.lower() not in BOXES or len(shape) == 3 or (len(shape) == 2 and self.steps > 6)
@@ -250,7 +251,7 @@ class Layout:
 
     @property
     def frames(self):
-        """(number, time) of each step."""
+        """Returns (number, time) of each step."""
         check_memory(f"{self.where}{self.positions[0]}: claims {self.steps} steps", (self.steps or 0) * STEP_BYTES)
         clocks = []
         for name, kinds, names, kind in ((self.number_name, "iu", NUMBERS, int), (self.time_name, "iuf", TIMES, float)):
@@ -263,7 +264,7 @@ class Layout:
         return list(zip(*clocks))
 
     def kept(self, step):
-        """Metadata: values that are not those of particles."""
+        """Returns metadata: values that do not describe particles."""
         result = {}
         for name, is_kept in self.others:
             if is_kept:
@@ -279,7 +280,7 @@ class Layout:
         return [name for name in self.fixed + self.moving if collector.wants(name) or name in self.positions]
 
     def particles(self, step=None, part=None, metadata=None, species=""):
-        """Those of a step, or of a part (i, n) of it."""
+        """Returns the Particles of a step, or of a part (i, n) of it."""
         rows = ... if part is None else slice(*part_of(self.count, *part))
         collector = Collector(self.options, self.count if part is None else rows.stop - rows.start)
         collector.remarks += self.remarks
@@ -312,7 +313,8 @@ def _counted(lengths):
 
 
 def steps(layouts, about=lambda species: {}):
-    """Steps of Layouts by species; what does not change comes after the steps, once. about(species): metadata."""
+    """Yields the steps of Layouts by species, and after them one step for species that do not vary in time. about(species):
+    returns metadata."""
     layouts = dict(layouts)
     found = _split(layouts, about)
     if found is not None:
@@ -332,13 +334,13 @@ def steps(layouts, about=lambda species: {}):
         numbers, times = ({clock[which] for clock in clocks.values() if clock[which] is not None} for which in (0, 1))
         if len(times) > 1 or len(numbers) > 1:
             some = ", ".join(f"{name} {clock}" for name, clock in list(clocks.items())[:4])
-            layouts[next(iter(fixed))].remarks.append(("clocks", f"groups name different steps or times, {some}: none is taken; "
+            layouts[next(iter(fixed))].remarks.append(("clocks", f"groups have different steps or times, {some}: none is used; "
                                                        "convert each with --species"))
         yield _step(layouts, fixed, numbers.pop() if len(numbers) == 1 else None, times.pop() if len(times) == 1 else None, about)
 
 
 def _split(layouts, about):
-    """The steps of records with a column of times; None if there is none."""
+    """Returns the steps of records with a column of times, or None without one."""
     (species, layout), is_single = next(iter(layouts.items())), len(layouts) == 1
     if is_single:
         return layout_times.split(layout, isinstance(layout.columns, Records), lambda: about(species), species)

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records with a column of times, or of step numbers, that become several steps: see table_times.py."""
+"""Splits records with a column of times or step numbers into several steps: see table_times.py."""
 
 from .model import Collector, ConvertError, check_memory, part_of, stack
-from .table_times import GroupedSteps, KeyColumns, find_keys
+from .step_columns import KeyColumns, find_keys
+from .table_times import GroupedSteps
 
 PIECE = 1 << 18  # rows
 
 
 def split(layout, is_table, about, species=""):
-    """Returns the steps of a Layout of one step by its column of times; None if it has none. is_table: whether its arrays are
-    columns of one table, whose times need not be asked for. about: returns metadata."""
+    """Returns the steps of a one-step Layout by its column of times, or None without one. is_table: the arrays are columns of
+    one table, whose times are used without --time-column. about: returns metadata."""
     given = layout.options.time_column
     if given in (None, "none") and not (is_table and given is None):
         return None
@@ -36,7 +37,7 @@ def split(layout, is_table, about, species=""):
 
 
 class _Rows:
-    """The rows of a Layout, in pieces; the `source` of GroupedSteps."""
+    """Reads the rows of a Layout in pieces; a `source` for GroupedSteps."""
 
     varies = False
 

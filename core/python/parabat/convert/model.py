@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a format gives to `parabat convert`: a Format, its Steps, and the Particles, or Fields of a grid, in them.
+"""The interface between formats and `parabat convert`: a Format yields Steps, which have Particles or the Fields of a grid.
 
-A format is one file in formats/ (or anywhere, named by --format FILE.py) with a FORMAT in it:
+A format is a file in formats/ (or any file given by --format FILE.py) that defines FORMAT:
 
     FORMAT = Format("xyz", "positions in text", extensions=(".xyz",), steps=steps)
 
     def steps(path, options):
         yield Step(lambda: [Particles(positions, {"id": ids})], number=100, time=0.5)
 
-Arrays keep their types: what a dataset cannot hold is refused, or left out and said, by the
-functions below. What is wrong with a file is a ConvertError, in words that begin after its name.
+Arrays keep their types. The functions below reject what a dataset cannot store, or leave it out
+and report it. Errors in a file raise a ConvertError; the caller puts the file name before its text.
 """
 
 import dataclasses
@@ -21,12 +21,13 @@ import typing
 import numpy as np
 
 from .._memory import free_memory as memory
+from .text_tables import listed
 
 TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
 MAX_COMPONENTS = 9
 HEAD = 4096
 
-# Names of arrays of shape (n, 3), and of three arrays of shape (n,), that are positions if nobody says which are.
+# Names of arrays of shape (n, 3), and of three arrays of shape (n,), that are positions unless --columns names others.
 POSITIONS = ("positions", "position", "pos", "coordinates", "coords", "coord", "points", "point", "xyz", "r", "x")
 AXES = (("x", "y", "z"), ("Points:0", "Points:1", "Points:2"), ("Points_0", "Points_1", "Points_2"),
         ("Points[0]", "Points[1]", "Points[2]"), ("pos_x", "pos_y", "pos_z"), ("position_x", "position_y", "position_z"),
@@ -45,14 +46,14 @@ class Interrupted(ConvertError):
 class Format:
     """A row of the registry.
 
-    name: of --format. about: in a few words. extensions: ends of names of files, in lower case.
-    steps(path, options): yields a Step for each step of a file, in order; what it reads before it
-    yields one should be little, since steps that are not wanted are passed over. sniff(head, path):
-    whether a file is of this format, from its first bytes (decompressed) and, if it must, from
-    more; asked of all formats before extensions are looked at. modules: what it imports beside
-    numpy, as (module, package to install, extra of parabat or ""). options: names of the Options
-    that it takes, of those that not all formats do. siblings(path): files that are one input
-    together, in order; the first one is passed to steps(). rank: lower ones are asked first.
+    name: value for --format. about: a short description. extensions: file name endings, in lower
+    case. steps(path, options): yields a Step for each step of a file, in order; it should read
+    little before it yields a step, since steps may be skipped. sniff(head, path): whether a file
+    has this format, judged by its first bytes (decompressed) and, if necessary, by more of it; all
+    formats are tried before extensions are compared. modules: imports other than numpy, as (module,
+    package to install, extra of parabat or ""). options: names of the Options that it supports, of
+    those that not all formats support. siblings(path): files that form one input, in order; the
+    first one is passed to steps(). rank: formats with lower ranks are tried first.
     """
 
     name: str
@@ -66,12 +67,12 @@ class Format:
     rank: int = 10
 
     def missing(self):
-        """Rows of `modules` that cannot be imported; of alternatives, a|b, one is enough."""
+        """Returns the rows of `modules` that cannot be imported; one of several alternatives (a|b) suffices."""
         return [row for row in self.modules if not any(map(_is_installed, row[0].split("|")))]
 
 
 def _is_installed(name):
-    """Whether a module can be found; the packages that a submodule is in are imported for that."""
+    """Returns whether a module can be found. For a submodule, this imports its parent packages."""
     try:
         return importlib.util.find_spec(name) is not None
     except ImportError:
@@ -86,43 +87,46 @@ def nobody(share):
 class Options:
     """The options of a conversion; some only apply to certain formats()."""
 
-    arrays: typing.Optional[list] = None    # names of attributes that are wanted; None: all
-    species: typing.Optional[list] = None   # names of Particles that are wanted; None: all
-    columns: typing.Optional[list] = None   # names of one array (n, 3), or of three: the positions; "none" for no z
+    arrays: typing.Optional[list] = None    # names of requested attributes; None: all
+    species: typing.Optional[list] = None   # names of requested Particles; None: all
+    columns: typing.Optional[list] = None   # the positions: one array (n, 3), or three names, with "none" for no z
     delimiter: typing.Optional[str] = None
     mapping: typing.Optional[dict] = None   # name -> paths in an HDF5 file
     topology: typing.Optional[str] = None
-    follow_links: bool = False              # of HDF5, to other files
-    amrex_ids: str = "unpack"               # or "keep": as AMReX packs them
-    time_column: typing.Optional[str] = None  # column of a table with the time of each row; "none": it is an attribute
+    follow_links: bool = False              # follow HDF5 links to other files
+    amrex_ids: str = "unpack"               # or "keep", to write them packed as AMReX does
+    time_column: typing.Optional[str] = None  # table column with the time of each row; "none": such a column is an attribute
     decimal: typing.Optional[str] = None    # decimal separator of a table, "." or ","; None: detected
-    part: bool = False                      # convert one file of a snapshot of several, without the others
-    notes: dict = dataclasses.field(default_factory=dict)  # words on links, by a key; filled as they are met
-    # Of grids.
-    dimensions: typing.Optional[tuple] = None  # samples along x, y, z of bare numbers
-    type: typing.Optional[tuple] = None        # name and components of bare numbers
+    part: bool = False                      # convert one file of a multi-file snapshot alone
+    notes: dict = dataclasses.field(default_factory=dict)  # messages about links, by key, added when links are found
+    # Options for grids.
+    dimensions: typing.Optional[tuple] = None  # samples along x, y, z of raw data
+    type: typing.Optional[tuple] = None        # type name and components of raw data
     byte_order: str = "little"
-    skip: int = 0                              # bytes before them
-    origin: typing.Optional[list] = None       # x, y, z, instead of what a file says
+    skip: int = 0                              # bytes before raw data
+    origin: typing.Optional[list] = None       # x, y, z, overriding the file
     spacing: typing.Optional[list] = None
-    fill: typing.Optional[list] = None         # numbers that stand for none
-    group: typing.Optional[str] = None         # of a netCDF file
-    stored: bool = False                       # numbers as they are stored, packed ones too
-    time_unit: typing.Optional[str] = None     # instead of what a file says, of a velocity
+    fill: typing.Optional[list] = None         # numbers that mark missing values
+    group: typing.Optional[str] = None         # group in a netCDF file
+    stored: bool = False                       # keep stored numbers, even packed ones
+    time_unit: typing.Optional[str] = None     # of velocities, overriding the file, like the next two
     velocity_unit: typing.Optional[str] = None
     coordinate_unit: typing.Optional[str] = None
-    vertical: typing.Optional[str] = None      # up or down: where the vertical component is positive
+    vertical: typing.Optional[str] = None      # up or down: positive direction of the vertical component
     ignore_units: bool = False
-    stems: tuple = ()                          # of all inputs
-    slab: tuple = (0, 1)                       # (i, n): only the i-th of n slabs of about equal size is needed
+    stems: tuple = ()                          # file name stems of all inputs
+    slab: tuple = (0, 1)                       # (i, n): read only the i-th of n slabs of about equal size
     threads: int = 0
-    at: typing.Callable = nobody            # told how much of a step is read, from 0 to 1
+    at: typing.Callable = nobody            # called with the share of a step that has been read, 0 to 1
+    room: typing.Optional[typing.Callable] = None  # returns how many bytes of memory particles may take
+    scratch: typing.Any = None                 # rows_by_step.Scratch, or None
+    known: dict = dataclasses.field(default_factory=dict)  # what formats found out about inputs, for the next look at them
 
     def wants(self, name):
         return self.arrays is None or name in self.arrays
 
     def called(self, name):
-        """A name that a file gives, without the numbers in which names of the inputs differ: one for all steps."""
+        """Returns a name from a file without the numbers in which the names of the inputs differ, so that all steps share it."""
         parts, others = re.split(r"(\d+)", name), [re.split(r"(\d+)", one) for one in self.stems]
         if len({(tuple(other[::2]), len(other)) for other in others}) != 1:
             return name
@@ -138,10 +142,10 @@ class Options:
 class Step:
     """A step of a file.
 
-    read(): returns a list of Particles, or Fields of a grid. number, time: those that the file names, else None. divided:
-    for a step that can be read in parts, a function that returns a list of Divided. clock: the unit of the time, a
-    cf.Clock, if the file names it. species: names of all species of the file, if this step may lack some of them. is_fixed:
-    the particles do not change in time, and the step is not one of a series.
+    read(): returns a list of Particles, or the Fields of a grid. number, time: as given in the file, otherwise None.
+    divided: for a step that can be read in parts, a function that returns a list of Divided. clock: the unit of the time,
+    a cf.Clock, if the file has one. species: names of all species of the file, if this step may lack some of them.
+    is_fixed: the particles do not vary in time, and the step is not part of a series.
     """
 
     def __init__(self, read, number=None, time=None, divided=None, clock=None, species=(), is_fixed=False):
@@ -165,29 +169,31 @@ class Divided:
     size: about how many bytes its arrays have. read(i, n): Particles of the i-th of n parts of about
     equal size; called with ascending i, and again from the first on. varies: whether types, texts,
     or which attributes there are can be others in each part; then parts are read, settle() is told
-    facts() of each, and Particles are what conform() makes of a part.
+    facts() of each, and Particles are what conform() makes of a part. prepare(memory_bytes): called before the first read()
+    if the whole step does not fit in memory; returns whether the step's `divided` now returns something smaller.
     """
 
-    def __init__(self, size, read, species="", varies=False):
+    def __init__(self, size, read, species="", varies=False, prepare=lambda memory_bytes: False):
         self.size = size
         self.read = read
         self.species = species
         self.varies = varies
+        self.prepare = prepare
         self._types = self._texts = None
         self._remarks = []
 
     @property
     def texts(self):
-        """The texts by code of each attribute with codes, after settle()."""
+        """The texts of each attribute that is codes, by code; available after settle()."""
         return self._texts or {}
 
     def facts(self, part):
-        """What others must know of a part; can be pickled."""
+        """Returns what settle() must know of a part; can be pickled."""
         return ({name: (array.dtype, array.shape[1:]) for name, array in part.attributes.items()},
                 {name: list(texts) for name, texts in part.texts.items()})
 
     def settle(self, facts):
-        """Chooses types that hold what all parts have."""
+        """Chooses types that can store the values of all parts."""
         self._types, self._texts = {}, {}
         kinds = {}
         for types, texts in facts:
@@ -204,7 +210,7 @@ class Divided:
         self._texts = {name: sorted(texts) for name, texts in self._texts.items()}
 
     def conform(self, part):
-        """The part, with what settle() chose."""
+        """Returns the part, converted to the types that settle() chose."""
         if not self.varies:
             return part
         for name, texts in self._texts.items():
@@ -222,7 +228,7 @@ class Divided:
 
 
 def _exact(array, dtype, name):
-    """As `dtype`, which is float64 where parts of a column have integers and others fractions."""
+    """Converts values to `dtype`, which is float64 where some parts of a column have integers and others fractions."""
     result = array.astype(dtype)
     if array.dtype.kind in "iu" and (np.abs(result) >= 2.0 ** 53).any():
         raise ConvertError(f"column '{name}' has both integers beyond 2^53 and fractions, which no type can represent")
@@ -233,10 +239,10 @@ class Particles:
     """One species of a step.
 
     positions: (n, 3), float32 or float64. attributes: name -> (n,) or (n, k), k up to 9. metadata:
-    what becomes JSON. species: "" if the format does not name them. remarks: pairs of a key and
-    words, told once for all steps. others: names of attributes that were not wanted. texts: of
-    attributes that are codes, the texts by code, in alphabetical order; the metadata has the same
-    dict.
+    values that become JSON. species: "" if the format does not name them. remarks: pairs of a key
+    and a message, reported once for all steps. others: names of attributes that were not requested.
+    texts: attribute that is codes -> its texts by code, in alphabetical order; the metadata has the
+    same dict.
     """
 
     def __init__(self, positions, attributes, metadata=None, species="", remarks=(), others=(), texts=None):
@@ -252,17 +258,17 @@ class Particles:
 class Fields:
     """A step of a grid.
 
-    arrays: name -> (nz, ny, nx), or with components behind, or (ny, nx) of a plane. origin: where sample (0, 0, 0) lies;
-    spacing; first: number of the first sample; x, y, z. remarks, others: as of Particles. axes: 2 or 3; None: the fewest
-    that an array has. options: whose origin and spacing, if they are given, are taken instead. is_part: the arrays are the
-    slab options.slab, along their first axis, and `first` says where it begins.
+    arrays: name -> (nz, ny, nx), optionally followed by components, or (ny, nx) for a plane. origin: position of sample
+    (0, 0, 0). spacing: distances of samples. first: index of the first sample. All three are in the order x, y, z. remarks,
+    others: as in Particles. axes: 2 or 3; None: the minimum over the arrays. options: their origin and spacing take
+    precedence, if given. is_part: the arrays are the slab options.slab along their first axis, and `first` is its start.
     """
 
     def __init__(self, arrays, origin=None, spacing=None, first=(0, 0, 0), remarks=(), others=(), axes=None, options=None,
                  is_part=False):
         self._is_part = is_part
         self.remarks, self.others = list(remarks), set(others)
-        self.axis, self.about = [], {}  # of files that have units: a cf.Axis along x, y, z; attributes by name in the file
+        self.axis, self.about = [], {}  # for files with units: a cf.Axis for x, y, z; attributes by name in the file
         chosen = options or Options()
         self.remarks += chosen.notes.items()
         self.origin = chosen.origin or ((0, 0, 0) if origin is None else [float(number) for number in origin])
@@ -273,7 +279,7 @@ class Fields:
             missing = [name for name in chosen.arrays if name not in known]
             if missing:
                 raise ConvertError(f"unknown field '{missing[0]}'; available: {listed(sorted(known))}")
-        self.arrays, self.names = {}, {}  # names: of those that are called otherwise in the file
+        self.arrays, self.names = {}, {}  # names: field -> name in the file
         for name, array in arrays.items():
             if not chosen.wants(name):
                 continue
@@ -298,7 +304,7 @@ class Fields:
         self.dimensions = (*next(iter(shapes.values()))[::-1], *(1,) * (3 - self.axes))
 
     def cut(self, part):
-        """Itself, of which no more than a slab is left; arrays in a file are not read for that."""
+        """Returns itself, reduced to a slab, without reading the rest of arrays in a file."""
         if not self._is_part and part != (0, 1):
             begin, end = part_of(self.dimensions[self.axes - 1], *part)
             self.arrays = {name: array[begin:end] for name, array in self.arrays.items()}
@@ -309,7 +315,7 @@ class Fields:
 
 
 def open_all(paths, opener):
-    """Returns opener(path) of each file of one input; an error names the file if there are several."""
+    """Returns opener(path) for each file of one input; with several files, errors name the file."""
     opened = []
     for path in paths:
         try:
@@ -320,12 +326,12 @@ def open_all(paths, opener):
 
 
 def stem(path):
-    """Returns the name of a file without folder and ending."""
+    """Returns a file name without folder and extension."""
     return os.path.splitext(os.path.basename(path))[0]
 
 
 class Collector:
-    """Makes Particles of arrays by name: chooses positions, looks after types and shapes."""
+    """Makes Particles from named arrays: chooses the positions and checks types and shapes."""
 
     def __init__(self, options, count=None):
         self._options = options
@@ -335,7 +341,7 @@ class Collector:
         self.others = set()
 
     def wants(self, name):
-        """Whether an array must be read: if it is wanted, or may be positions."""
+        """Returns whether an array must be read because it is requested or may be positions."""
         if self._options.wants(name) or name in (self._options.columns or ()):
             return True
         self.others.add(name)
@@ -343,7 +349,7 @@ class Collector:
             name.lower() in POSITIONS or any(name in axes for axes in _axes()))
 
     def add(self, name, array, what=None):
-        """An array of any kind; what no dataset can hold is left out, and said."""
+        """Adds an array of any kind; leaves out and reports what no dataset can store."""
         array, why = plain(array)
         if array is None:
             self.leave_out(name, why)
@@ -358,7 +364,7 @@ class Collector:
         self.remarks.append((f"left out {name}", f"'{name}' is not written: {why}"))
 
     def particles(self, positions=None, metadata=None, species=""):
-        """The Particles. positions: an array, or None to choose one of those that were added."""
+        """Returns the Particles. positions: an array, or None to choose among the added arrays."""
         attributes = dict(self.arrays)
         if positions is None:
             positions = self._take_positions(attributes)
@@ -388,8 +394,8 @@ def _axes():
 
 
 def find_positions(shapes, chosen=None):
-    """Names of the arrays that are positions, of name -> shape of one value: one, or three of which the last may
-    be None."""
+    """Returns the names of the arrays that are positions: one, or three of which the last may be None. shapes: array name ->
+    shape of one value."""
     if chosen:
         names = [None if name == "none" and i == 2 else name for i, name in enumerate(chosen)]
         for name in names:
@@ -414,18 +420,12 @@ def find_positions(shapes, chosen=None):
 
 
 def part_of(count, i, n):
-    """Returns first and last + 1 of the i-th of n parts of `count`."""
+    """Returns the begin and end of the i-th of n parts of `count`."""
     return count * i // n, count * (i + 1) // n
 
 
-def listed(names, maximum=12):
-    names = [str(name) for name in names]
-    rest = f" and {len(names) - maximum} others" if len(names) > maximum else ""
-    return (", ".join(f"'{name}'" for name in names[:maximum]) or "nothing") + rest
-
-
 def plain(array):
-    """(array of one of the types, None), or (None, why there is none of it)."""
+    """Returns (array of one of the types, None), or (None, why it cannot be converted)."""
     array = np.asarray(array)
     if array.dtype.names:
         return None, f"it is a record of {listed(array.dtype.names)}"
@@ -444,7 +444,7 @@ def plain(array):
 
 
 def in_parts(name, array, remarks):
-    """Arrays of at most 9 components that hold one of any shape."""
+    """Returns pairs of a name and an array of at most 9 components that together hold an array of any shape."""
     if array.ndim > 2:
         array = array.reshape(len(array), int(np.prod(array.shape[1:])))
     if array.ndim == 2 and array.shape[1] == 0:
@@ -471,7 +471,7 @@ def exact_doubles(integers, what):
 
 
 def stack(axes):
-    """(n, 3) of one array of that shape, or of three of which the last may be None."""
+    """Returns positions (n, 3) from one array of that shape, or from three of which the last may be None."""
     if len(axes) == 1:
         return axes[0]
     axes = [axis if axis is None else axis.reshape(len(axis)) for axis in axes]
@@ -481,7 +481,7 @@ def stack(axes):
 
 
 def as_positions(array):
-    """Returns positions (n, 3) of float32 or float64."""
+    """Returns positions (n, 3) as float32 or float64."""
     array = np.asarray(array)
     if array.ndim != 2 or array.shape[1] != 3:
         raise ConvertError(f"positions with shape {array.shape}; allowed are (n, 3)")
@@ -493,13 +493,13 @@ def as_positions(array):
 
 
 def codes_of(texts):
-    """(int32 codes, list of the texts by code), the texts in alphabetical order."""
+    """Returns (int32 codes, list of the texts by code), with texts in alphabetical order."""
     names, codes = np.unique(np.asarray(texts), return_inverse=True)
     return codes.reshape(-1).astype(np.int32), [str(name) for name in names]
 
 
 def as_json(value):
-    """Returns an object that json.dumps() takes."""
+    """Returns an object that json.dumps() accepts."""
     if isinstance(value, bytes):
         return value.decode("utf-8", errors="replace")
     if isinstance(value, np.ndarray):
@@ -511,14 +511,14 @@ def as_json(value):
     if isinstance(value, (list, tuple)):
         return [as_json(each) for each in value]
     if isinstance(value, float) and not np.isfinite(value):
-        return str(value)  # JSON has none
+        return str(value)  # JSON has no NaN or infinity
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
     return str(value)
 
 
 def resident():
-    """Returns the bytes of memory that this process uses."""
+    """Returns the resident memory of this process in bytes."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -527,7 +527,7 @@ def resident():
 
 
 def check_memory(claim, needed):
-    """Raises for what a file claims to have, `claim` in words, of which memory holds fewer than the `needed` bytes."""
+    """Raises if memory cannot hold the `needed` bytes that a file claims to have. claim: describes them in the error."""
     free = memory()
     if needed > free:
         raise ConvertError(f"{claim}, {needed / 2 ** 30:.1f} GiB: more than the free memory of this machine, {free / 2 ** 30:.1f} GiB")

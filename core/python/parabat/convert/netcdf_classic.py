@@ -18,12 +18,13 @@ from .model import ConvertError, check_memory
 
 TYPES = {1: "i1", 2: "S1", 3: ">i2", 4: ">i4", 5: ">f4", 6: ">f8", 7: "u1", 8: ">u2", 9: ">u4", 10: ">i8", 11: ">u8"}
 MAGICS = (b"CDF\x01", b"CDF\x02", b"CDF\x05")
-ONLY_DIMENSION = "This is a netCDF dimension but not a netCDF variable"  # of netCDF-4
-DIMENSIONS, VARIABLES, ATTRIBUTES = 10, 11, 12  # tags of lists
+ONLY_DIMENSION = "This is a netCDF dimension but not a netCDF variable"  # the mark in netCDF-4
+DIMENSIONS, VARIABLES, ATTRIBUTES = 10, 11, 12  # list tags
 
 
 class Variable:
-    """A variable: names of its `dimensions`, its `shape`, `attributes`; read(i) returns record i, or all without records."""
+    """A variable: names of its `dimensions`, its `shape` and `attributes`. read(i): returns record i, or all values of a
+    variable without records."""
 
     def __init__(self, name, dimensions, shape, attributes, dtype, has_records, read):
         self.name = name
@@ -36,7 +37,7 @@ class Variable:
 
 
 class Classic:
-    """A file of a classic format: `attributes`, `variables`, and `records`, their number."""
+    """A file of a classic format: `attributes`, `variables` and `records`, the number of records."""
 
     def __init__(self, path):
         self._file = open(path, "rb")  # pylint: disable=consider-using-with
@@ -57,8 +58,8 @@ class Classic:
         version = self._take(4)
         if version not in MAGICS:
             raise ConvertError("is not a netCDF file of a classic format")
-        self._wide = version[3] == 5                 # counts have 8 bytes
-        self._offset = 4 if version[3] == 1 else 8   # bytes of an offset
+        self._wide = version[3] == 5                 # counts take 8 bytes
+        self._offset = 4 if version[3] == 1 else 8   # bytes per offset
         self.records = self._count()
         lengths, names = [], []
         for _ in range(self._list(DIMENSIONS)):
@@ -76,7 +77,7 @@ class Classic:
         of_records = [slab for slab, is_record in zip(slabs, has_records) if is_record]
         record = of_records[0] if len(of_records) == 1 else sum(-(-slab // 4) * 4 for slab in of_records)
         first = min((row[4] for row, is_record in zip(rows, has_records) if is_record), default=0)
-        if self.records in (2 ** 32 - 1, 2 ** 64 - 1):  # written as a stream
+        if self.records in (2 ** 32 - 1, 2 ** 64 - 1):  # written as a stream, without a count
             self.records = (self._size - first) // record if record else 0
         self.variables = {}
         for row, is_record, slab in zip(rows, has_records, slabs):
@@ -146,12 +147,12 @@ class Classic:
             raise ConvertError(f"variable '{name}' has {count} dimensions: the file is damaged")
         dims = tuple(self._count() for _ in range(count))
         attributes, dtype = self._attributes(), self._type()
-        self._count()  # its size, which has too few digits in large files
+        self._count()  # skips the size, whose field is too small for large files
         return name, dims, attributes, dtype, self._number(self._offset)
 
 
 class Nested:
-    """The same for a file of netCDF-4, whose root group is `file`."""
+    """Same interface for a netCDF-4 file; `file` is its root group."""
 
     def __init__(self, file, is_record_dimension):
         import h5py  # pylint: disable=import-outside-toplevel
@@ -174,7 +175,7 @@ class Nested:
 
 
 def _dimension(node, i):
-    """Returns the name of a dimension, which is that of its scale."""
+    """Returns the name of a dimension, taken from its scale."""
     if node.attrs.get("CLASS") == b"DIMENSION_SCALE" and len(node.shape) == 1:
         return node.name.rpartition("/")[2]
     try:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Particles in openPMD files (HDF5, openPMD 1.x): each species with its records, in all or a share of its rows.
+"""Particles in openPMD files (HDF5, openPMD 1.x): each species with its records, for all or a share of its rows.
 
-Numbers stay as they are stored, with factors that turn them into SI units, or are multiplied by these factors in double
-precision. Positions are the record `position` plus `positionOffset`: as they are stored if the offsets are constants of 0 or
-missing, else in double precision.
+Numbers are either unchanged, with factors that convert them to SI units, or multiplied by these factors in double precision.
+Positions are the record `position` plus `positionOffset`: unchanged if the offsets are constants of 0 or missing, otherwise in
+double precision.
 
     data/100/particles/electrons/position/x     a species in the group `particlesPath`
-    data/1/position/x                           extension BeamPhysics: that group may be a species itself, without a name,
-    particles/electron/position/x               and there may be no iterations (basePath "/")
+    data/1/position/x                           extension BeamPhysics: that group may itself be a species without a name,
+    particles/electron/position/x               and iterations may be missing (basePath "/")
 """
 
 import collections
@@ -20,12 +20,12 @@ from .model import MAX_COMPONENTS, ConvertError, check_memory, listed
 
 try:
     import h5py
-except ImportError:  # of other libraries' files
+except ImportError:  # h5py is only needed for HDF5
     h5py = None
 
 AXES = ("x", "y", "z")
 BEAM = ("speciesType", "numParticles", "totalCharge", "chargeLive", "chargeUnitSI", "latticeElementName")  # attributes
-UNITS = ("m", "kg", "s", "A", "K", "mol", "cd")  # of unitDimension
+UNITS = ("m", "kg", "s", "A", "K", "mol", "cd")  # the base units of unitDimension
 
 Species = collections.namedtuple("Species", "name positions attributes metadata")
 
@@ -50,7 +50,7 @@ def attribute(node, name, default=None):
 
 
 def is_array(node):
-    """Of h5py, or of another library (is_array)."""
+    """Returns whether a node is an array, of h5py or of another library (is_array)."""
     return getattr(node, "is_array", False) or (h5py is not None and isinstance(node, h5py.Dataset))
 
 
@@ -71,7 +71,7 @@ def length(component):
 
 
 def values(component, n, here, remarks=None):
-    """Values of a component in the rows `here`, of n, in the type in which they are stored."""
+    """Returns the values of a component in the rows `here` of n, in their stored type."""
     if length(component) != n:
         refuse(component, f"{length(component)} values", f"{n}, like position")
     check_memory(f"{component.name}: claims {n} values", (here.stop - here.start) * 8)
@@ -98,7 +98,7 @@ def is_zero(component):
 
 
 def positions_of(species, n, si, here, remarks=None):
-    """Shape (n, 3); and what turns them into metres."""
+    """Returns positions of shape (n, 3), and the factors that convert them to metres."""
     position, offset = ({} if record not in species else {"x": species[record]} if is_component(species[record]) else
                         dict(species[record]) for record in ("position", "positionOffset"))
     for record, components in (("position", position), ("positionOffset", offset)):
@@ -120,12 +120,12 @@ def positions_of(species, n, si, here, remarks=None):
             if axis in offset:
                 arrays[axis] += values(offset[axis], n, here, remarks) * (unit_si(offset[axis]) / unit)
     type_ = np.result_type(*arrays.values())
-    zeros = np.zeros(here.stop - here.start, type_)  # a plane or a line
+    zeros = np.zeros(here.stop - here.start, type_)  # positions in a plane or on a line
     return np.column_stack([arrays.get(axis, zeros) for axis in AXES]), unit
 
 
 def find_record(node, name, n, si, here, remarks=None):
-    """Attributes that a record becomes, each with what turns it into SI units."""
+    """Returns the attributes that a record becomes: name -> (values, factor to SI units)."""
     if is_component(node):
         components = {"": node}
     else:
@@ -150,7 +150,7 @@ def find_record(node, name, n, si, here, remarks=None):
 
 
 def unit_text(node):
-    """The SI unit of a record, whose dimension BeamPhysics names at its components."""
+    """Returns the SI unit of a record. BeamPhysics stores the dimension in its components."""
     if "unitDimension" not in node.attrs and not is_component(node):
         node = next((each for each in node.values() if "unitDimension" in each.attrs), node)
     powers = np.atleast_1d(attribute(node, "unitDimension", np.zeros(7)))
@@ -160,7 +160,7 @@ def unit_text(node):
 
 
 def list_species(particles):
-    """Groups with positions, by name; "" for `particles` itself."""
+    """Returns the groups with positions, by name; "" stands for `particles` itself."""
     if "position" in particles and not is_array(particles["position"]) and set(particles["position"]) & set(AXES):
         return {"": particles}
     return {name: node for name, node in particles.items() if not is_array(node) and "position" in node}
@@ -175,7 +175,7 @@ def count_of(species):
 
 
 def check_file(file):
-    """Paths of the iterations (None: the file has none) and of the particles in each."""
+    """Returns the paths of the iterations (None if the file has none) and of the particles in each."""
     version = str(attribute(file, "openPMD"))
     is_beam = "BeamPhysics" in str(attribute(file, "openPMDextension", 0))
     if not version.startswith("1.") and not (is_beam and version.startswith("2.")):
@@ -188,7 +188,7 @@ def check_file(file):
 
 
 def in_group(group, path):
-    """The group at a path, which may be empty; None if it is missing."""
+    """Returns the group at a path, which may be empty, or None if it is missing."""
     return group if not path else group[path] if path in group else None
 
 
@@ -198,8 +198,8 @@ def is_closed(iteration):
 
 def read(particles, si=False, share=lambda n: slice(0, n), wants=lambda species, name: True,
          remarks=None):
-    """Yields each Species of the group `particles`. share(n): the rows to read of n. wants(species, name): whether a
-    record is read; name None: whether the species is. remarks: gets what is to be said of arrays."""
+    """Yields each Species of the group `particles`. share(n): returns which of n rows to read. wants(species, name): whether
+    to read a record, or, if name is None, the species. remarks: receives messages about arrays."""
     remarks_of = [] if remarks is None else remarks
     for name, species in list_species(particles).items():
         if not wants(name, None):
@@ -208,8 +208,8 @@ def read(particles, si=False, share=lambda n: slice(0, n), wants=lambda species,
         here = share(n)
         positions, unit = positions_of(species, n, si, here, remarks)
         if "positionOffset" not in species:
-            remarks_of.append(("offset", f"{name + ' has' if name else 'the particles have'} no positionOffset: it is taken "
-                               "as 0"))
+            remarks_of.append(("offset", f"{name + ' has' if name else 'the particles have'} no positionOffset; 0 "
+                               "is used"))
         attributes, factors, units = {}, {"position": unit}, {}
         for record, node in species.items():
             if record in ("position", "positionOffset", "particlePatches"):
@@ -241,9 +241,9 @@ def read(particles, si=False, share=lambda n: slice(0, n), wants=lambda species,
 
 
 def iterations(file):
-    """(number, seconds, group of the particles, whether the simulation has finished it) of those that have particles,
-    ascending. Only what is closed is looked into. seconds: None if the file names no time; number: None of a file without
-    iterations."""
+    """Returns (number, seconds, particle group, whether the simulation has finished it) for iterations with particles, in
+    ascending order. Unfinished iterations are not inspected. seconds: None if the file has no time. number: None for a file
+    without iterations."""
     folder, path = check_file(file)
     if folder is None:
         particles = in_group(file, path)
@@ -268,7 +268,7 @@ def seconds_of(iteration):
 
 
 def why_none(file):
-    """Why no complete iteration has particles, in words."""
+    """Explains why no complete iteration has particles."""
     folder, path = check_file(file)
     base = file if folder is None else in_group(file, folder)
     if base is None:

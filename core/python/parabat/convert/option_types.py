@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What words of a command line mean, for argparse: of `parabat convert`, and of convert.py, which pvbatch runs. Knows
-neither numpy nor the package."""
+"""Argument types for argparse, used by `parabat convert` and by convert.py, which pvbatch runs. Does not depend on NumPy or
+the package."""
 
 import argparse
 import re
@@ -9,7 +9,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
 def steps(text):
-    """A:B:C as a slice, or one number."""
+    """Parses A:B:C, or a single number, into a slice."""
     parts = [part.strip() for part in text.split(":")]
     if len(parts) > 3 or parts == [""] or not all(_NUMBER.fullmatch(part) for part in parts if part) or (
             len(parts) == 3 and parts[2] and not int(parts[2])):
@@ -21,7 +21,7 @@ def steps(text):
 
 
 def names(text):
-    """Names with commas between them."""
+    """Parses names separated by commas."""
     found = text.split(",")
     if not all(found):
         raise argparse.ArgumentTypeError(f"{text!r}; allowed are names separated by commas")
@@ -29,12 +29,12 @@ def names(text):
 
 
 def any_names(text):
-    """The same, or none at all."""
+    """Parses names separated by commas; the text may be empty."""
     return names(text) if text else []
 
 
 def columns(text):
-    """One name, or three."""
+    """Parses one or three names."""
     found = text.split(",")
     if len(found) not in (1, 3) or not all(found):
         raise argparse.ArgumentTypeError(f"{text!r}; allowed are one name, or three separated by commas")
@@ -42,7 +42,7 @@ def columns(text):
 
 
 def three_columns(text):
-    """Three names."""
+    """Parses three names."""
     found = text.split(",")
     if len(found) != 3 or not all(found):
         raise argparse.ArgumentTypeError(f"{text!r}; allowed are three names separated by commas")
@@ -50,7 +50,7 @@ def three_columns(text):
 
 
 def delimiter(text):
-    """A character that may stand between columns, also by name."""
+    """Parses a column delimiter: the character or its name."""
     character = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " "}.get(text, text)
     if len(character) != 1 or character.isalnum() or character in "\r\n\"'.+-_#" or not character.isascii():
         raise argparse.ArgumentTypeError(f"{text!r}; allowed is an ASCII character that does not occur in numbers and names")
@@ -58,7 +58,7 @@ def delimiter(text):
 
 
 def decimal(text):
-    """A decimal separator, also by name."""
+    """Parses a decimal separator: the character or its name."""
     separator = {"comma": ",", "point": "."}.get(text, text)
     if separator not in (",", "."):
         raise argparse.ArgumentTypeError(f"{text!r}; allowed are , and .")
@@ -66,7 +66,7 @@ def decimal(text):
 
 
 def size(text):
-    """MiB above 0; 0 for auto."""
+    """Parses a number of MiB above 0; returns 0 for auto."""
     try:
         found = 0.0 if text == "auto" else float(text.replace("_", "?"))
     except ValueError:
@@ -77,7 +77,7 @@ def size(text):
 
 
 def memory(text):
-    """Bytes of 512M, 2G or 1.5T; 0 for auto."""
+    """Parses 512M, 2G or 1.5T into bytes; returns 0 for auto."""
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([KMGT])(?:i?B)?", text.strip(), re.IGNORECASE | re.ASCII)
     size = int(float(found[1]) * 1024 ** ("KMGT".index(found[2].upper()) + 1)) if found else 0
     if text != "auto" and not 0 < size < 2 ** 62:
@@ -86,7 +86,7 @@ def memory(text):
 
 
 def numbers(text):
-    """Finite numbers with commas between them."""
+    """Parses finite numbers separated by commas."""
     try:
         found = [float(word.replace("_", "?")) for word in text.split(",")]
     except ValueError:
@@ -97,7 +97,7 @@ def numbers(text):
 
 
 def axes(text):
-    """Some of x, y, z, or none, as three of True and False."""
+    """Parses some of x, y, z, or none, into three booleans."""
     if text == "none":
         return [False] * 3
     if not text or set(text) - set("xyz"):
@@ -106,7 +106,7 @@ def axes(text):
 
 
 def mapping(text):
-    """NAME=PATH,..."""
+    """Parses NAME=PATH,... into the name and its paths."""
     name, equals, paths = text.partition("=")
     if not name or not equals or not all(paths.split(",")):
         raise argparse.ArgumentTypeError(f"{text!r}; allowed is NAME=PATH or NAME=PATH,PATH,...")
@@ -114,7 +114,7 @@ def mapping(text):
 
 
 def dimensions(text):
-    """NX,NY,NZ, or NX,NY."""
+    """Parses NX,NY,NZ or NX,NY."""
     found = text.replace("x", ",").split(",")
     if not 2 <= len(found) <= 3 or not all(each.isascii() and each.isdecimal() and int(each) for each in found):
         raise argparse.ArgumentTypeError(f"{text!r}; allowed are NX,NY,NZ or NX,NY, each at least 1")
@@ -122,7 +122,7 @@ def dimensions(text):
 
 
 def find_number_type(text):
-    """uint8, float32[3]: name and components."""
+    """Parses a type such as uint8 or float32[3] into its name and number of components."""
     found = re.fullmatch(r"(u?int(?:8|16|32|64)|float(?:32|64))(?:\[([0-9]{1,2})\])?", text)
     if not found or not 1 <= int(found[2] or 1) <= 64:
         raise argparse.ArgumentTypeError(f"{text!r}; allowed are int8 to int64, uint8 to uint64, float32 and float64, with components as in float32[3]")
@@ -130,7 +130,7 @@ def find_number_type(text):
 
 
 def three_numbers(text):
-    """X,Y,Z."""
+    """Parses X,Y,Z into three numbers."""
     try:
         found = [float(each.replace("_", "?")) for each in text.split(",")]
     except ValueError:
@@ -141,14 +141,14 @@ def three_numbers(text):
 
 
 def whole(text):
-    """0 and more."""
+    """Parses an integer of at least 0."""
     if not text.isascii() or not text.isdecimal() or len(text) > 18:
         raise argparse.ArgumentTypeError(f"{text!r}; allowed are whole numbers of at least 0")
     return int(text)
 
 
 def jobs(text):
-    """A number of processes."""
+    """Parses a number of processes."""
     if not text.isascii() or not text.isdecimal() or not 0 < int(text) <= 4096:
         raise argparse.ArgumentTypeError(f"{text!r}; allowed are 1 to 4096")
     return int(text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The order of a time series: of its inputs before the conversion, and of its steps in the list afterwards."""
+"""Orders a time series: its inputs before the conversion, and the steps in its list afterwards."""
 
 import contextlib
 import json
@@ -8,19 +8,22 @@ import os
 import re
 
 from .._arguments import by_numbers
+from .._list_lock import ListLock
+from ..errors import BatError
 from . import cf
 from ._output import remove
 from .model import ConvertError
+from .step_order import choose_axis, is_finite
 
 ON_REPEAT = ("keep-last", "keep-first", "fail")
 
 
 def sort_inputs(inputs, options):
-    """Returns inputs in ascending order of the times, or else the step numbers, with which they begin.
+    """Returns the inputs in ascending order of the time, or otherwise the step number, of their first steps.
 
-    If some begin with neither, and their names differ only in numbers, these numbers order them; otherwise the order
-    remains. Reads the beginning of each input. An input that cannot be read leaves the order to the others' names: the
-    conversion reports what is wrong with it.
+    If some first steps have neither, or an input cannot be read, inputs whose names differ only in numbers are ordered by
+    these numbers; otherwise the order is unchanged. Reads the beginning of each input. The conversion reports inputs that
+    cannot be read.
     """
     if len(inputs) < 2:
         return inputs
@@ -35,14 +38,14 @@ def sort_inputs(inputs, options):
 
 def _first_step(one, options):
     """Returns the first step of an input, or None."""
-    with contextlib.suppress(Exception):  # of libraries too; the conversion reports it
+    with contextlib.suppress(Exception):  # libraries raise errors of many types; the conversion reports them
         with contextlib.closing(one.row.steps(one.path, options)) as steps:
             return next(steps, None)
     return None
 
 
 def _keys(steps):
-    """Returns (time, number) of each step, or None if some have neither a time nor a number."""
+    """Returns sort keys: (time, number) or the number of each step, or None if some steps lack both."""
     if None in steps:
         return None
     numbers = [step.number for step in steps]
@@ -55,7 +58,7 @@ def _keys(steps):
 def _times(steps):
     """Returns the times of steps on the clock of the first, or None if they cannot be compared."""
     times, clocks = [step.time for step in steps], [step.clock for step in steps]
-    if not all(map(_is_finite, times)):
+    if not all(map(is_finite, times)):
         return None
     if None not in clocks:
         try:
@@ -65,67 +68,15 @@ def _times(steps):
     return times if all(clock is None for clock in clocks) else None
 
 
-def _is_finite(time):
-    return time is not None and math.isfinite(time)
-
-
-def choose_axis(steps):
-    """Returns (key, note): which of "time", "step" and "index" orders the steps of a series, and a note if it is not what
-    the files suggest, or "".
-
-    steps: dicts with "time" and "step", each a number or None. Times order a series if all steps have a finite one and
-    not all are equal, unless step numbers tell more steps apart; else step numbers do, else the order of the inputs.
-    """
-    distinct = {key: len({step[key] for step in steps}) for key in ("time", "step") if all(_is_finite(step[key]) for step in steps)}
-    usable = {key: count for key, count in distinct.items() if count > 1 or len(steps) == 1}
-    if "time" in usable and usable.get("step", 0) <= usable["time"]:
-        return "time", ""
-    if "step" in usable:
-        return "step", f"{len(steps)} steps have only {distinct['time']} different times; the list of the series contains " \
-            "their step numbers instead" if "time" in distinct else ""
-    for key in distinct:
-        what = "step number" if key == "step" else "time"
-        return "index", f"all steps have the {what} {steps[0][key]:.15g}; the list of the series numbers them 0, 1, 2 ..."
-    if any(step[key] is not None for step in steps for key in ("time", "step")):
-        return "index", "only some steps have a finite time or a step number; the list of the series numbers them 0, 1, 2 ..."
-    return "index", ""
-
-
-def resolve_repeats(steps, key, on_repeat):
-    """Returns (kept, dropped) of steps with equal `key`, in the order of their places in the inputs; `kept` in ascending
-    order of the key. on_repeat: "keep-first", otherwise the last ones are kept."""
-    kept = {}
-    dropped = []
-    for step in steps:
-        value = step[key]
-        if value in kept and on_repeat == "keep-first":
-            dropped.append(step)
-            continue
-        if value in kept:
-            dropped.append(kept[value])
-        kept[value] = step
-    return [kept[value] for value in sorted(kept)], dropped
-
-
-def describe_repeats(dropped, key, on_repeat):
-    """Returns a note on steps that were left out."""
-    values = sorted({step[key] for step in dropped})
-    shown = ", ".join(f"{value:.15g}" for value in values[:5]) + (" ..." if len(values) > 5 else "")
-    which = "first" if on_repeat == "keep-first" else "last"
-    what = "step number" if key == "step" else "time"
-    count = "1 step repeats" if len(dropped) == 1 else f"{len(dropped)} steps repeat"
-    return f"{count} the {what} of another ({shown}); the {which} of each is kept, as chosen by --on-repeat"
-
-
 def check_repeats(walk):
-    """Raises if two steps of a conversion have the same time, or the same number where there are no times."""
+    """Raises if two steps of a conversion have the same time, or the same number if times are missing."""
     steps = [{"time": step.time, "step": step.number, "index": index, "input": one.path} for index, one, step in walk]
     if steps:
         refuse_repeats(steps)
 
 
 def refuse_repeats(steps):
-    """Raises if choose_axis() finds steps that repeat."""
+    """Raises if two steps have the same value of the key from choose_axis()."""
     key, _ = choose_axis(steps)
     seen = {}
     for step in steps:
@@ -136,36 +87,112 @@ def refuse_repeats(steps):
                                "keep-first or keep-last chooses one of them")
 
 
+def list_name(output, species):
+    """Returns the name of the list of a species, or of the only one, "", of a conversion to output."""
+    return output[:-len(".bat")] + (f"_{species}" if species else "") + ".bat.series"
+
+
+class Lists:
+    """The lists of a conversion, each of which no other process changes from claim() to release()."""
+
+    def __init__(self, output):
+        self._output = output
+        self._locks = {}
+
+    def claim(self, species):
+        """Raises if another process adds steps to the list of a species, or the file is not a list."""
+        name = list_name(self._output, species)
+        if name not in self._locks:
+            try:
+                self._locks[name] = ListLock(name)
+            except BatError as error:
+                raise ConvertError(str(error)) from None
+            _read_entries(name)
+
+    def release(self):
+        while self._locks:
+            self._locks.popitem()[1].close()
+
+
 def write_list(name, steps, key):
-    """Writes the list `name` of steps, and removes datasets of the list that it replaces which are not in it."""
-    former = _listed_files(name)
-    text = json.dumps({"file-series-version": "1.0", "files": [
-        {"name": os.path.basename(step["done"]), "time": step[key]} for step in steps]}, indent=1)
-    with open(name + ".tmp", "w", encoding="utf-8") as file:
+    """Writes the list `name` of steps, and removes datasets that an earlier conversion wrote and which are not in it.
+    Returns how many entries of others it keeps: those of a simulation, which have step numbers, and of files with other
+    names."""
+    written = {os.path.basename(step["done"]): step for step in steps}
+    former, kept = _split_entries(name)
+    kept = [entry for entry in kept if entry["name"] not in written]
+    own = [({"name": file, "time": step[key]}, step["step"]) for file, step in written.items()]
+    _replace_list(name, _merge(kept, own))
+    for entry in former:
+        if entry["name"] not in written:
+            remove(os.path.join(os.path.dirname(name), entry["name"]))
+    return len(kept)
+
+
+def _merge(kept, own):
+    """Returns the entries of a list. kept: those of others; own: pairs of an entry and its step number, or None, in order.
+    As in the library's lists, step numbers order them if all have one, otherwise times, and times ascend."""
+    pairs = [*((entry, entry.get("step")) for entry in kept), *own]
+    if not kept:
+        return [entry for entry, _ in pairs]
+    if any(step is None for _, step in pairs):
+        pairs.sort(key=lambda pair: pair[0]["time"])
+    else:
+        pairs.sort(key=lambda pair: pair[1])
+    entries = []
+    for entry, _ in pairs:
+        if entries and entry["time"] <= entries[-1]["time"]:
+            entry = {**entry, "time": math.nextafter(entries[-1]["time"], math.inf)}
+        entries.append(entry)
+    return entries
+
+
+def _replace_list(name, entries):
+    text = json.dumps({"file-series-version": "1.0", "files": entries}, indent=1)
+    target = os.path.realpath(name)
+    with open(target + ".tmp", "w", encoding="utf-8") as file:
         file.write(text + "\n")
-    os.replace(name + ".tmp", name)
-    current = {os.path.basename(step["done"]) for step in steps}
-    for file in former:
-        if os.path.basename(file) not in current:
-            remove(file)
+    os.replace(target + ".tmp", target)
 
 
 def remove_list(name):
-    """Removes a list and its datasets, if it exists."""
-    files = _listed_files(name)
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(name)
-        for file in files:
-            remove(file)
+    """Removes a list and its datasets, if it exists, apart from entries of others."""
+    former, kept = _split_entries(name)
+    if kept:
+        _replace_list(name, kept)
+    else:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+    for entry in former:
+        remove(os.path.join(os.path.dirname(name), entry["name"]))
 
 
-def _listed_files(name):
-    """Returns the datasets in a list that an earlier conversion to the same name wrote: NAME_0000.bat and so on."""
+def _split_entries(name):
+    """Returns (entries of a list that an earlier conversion to the same name wrote: NAME_0000.bat and so on, without step
+    numbers; those of others, whose files exist)."""
     stem = os.path.basename(name)[:-len(".bat.series")]
     own = re.compile(re.escape(stem) + r"_\d{4,}\.bat\Z")
+    former, kept = [], []
+    for entry in _read_entries(name):
+        if own.match(entry["name"]) and "step" not in entry:
+            former.append(entry)
+        elif os.path.exists(os.path.join(os.path.dirname(name), entry["name"])):
+            kept.append(entry)
+    return former, kept
+
+
+def _read_entries(name):
+    """Returns the entries of a list, none if it does not exist."""
     try:
         with open(name, encoding="utf-8") as file:
-            names = [entry["name"] for entry in json.load(file)["files"]]
-    except (OSError, ValueError, KeyError, TypeError):
+            entries = json.load(file)["files"]
+        for entry in entries:
+            if not isinstance(entry["name"], str) or not is_finite(entry["time"]) or not isinstance(entry.get("step", 0), int):
+                raise ValueError
+        return entries
+    except FileNotFoundError:
         return []
-    return [os.path.join(os.path.dirname(name), each) for each in names if isinstance(each, str) and own.match(each)]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise ConvertError(f"{name}: is not a series list; it was not replaced, move it away") from None
+    except OSError as error:
+        raise ConvertError(f"{name}: cannot be read: {error.strerror}") from None

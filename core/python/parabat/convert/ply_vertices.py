@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads the vertices of PLY files with all their scalar properties, also in shares for several processes.
 
-Supports text and both byte orders, and keeps the type of every property. List properties are skipped. Does not
-depend on VTK or MPI.
+Supports text and both byte orders, and preserves the type of every property. List properties are skipped. Does
+not depend on VTK or MPI.
 
     layout = look("scan.ply")
     vertices = read("scan.ply", layout, part=0, parts=1)    # arrays by property
@@ -22,9 +22,9 @@ TYPES = {"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4"
          "double": "f8", "int8": "i1", "uint8": "u1", "int16": "i2", "uint16": "u2", "int32": "i4",
          "uint32": "u4", "float32": "f4", "float64": "f8", "int64": "i8", "uint64": "u8"}
 
-LENGTHS = {"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q", "u8": "Q"}  # of lists, for struct
+LENGTHS = {"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q", "u8": "Q"}  # list lengths, for struct
 
-# Properties that together become one array, and its name.
+# Groups of properties that become one array, and its name.
 GROUPS = (("Normals", ("nx", "ny", "nz")), ("RGBA", ("red", "green", "blue", "alpha")),
           ("RGB", ("red", "green", "blue")))
 
@@ -38,7 +38,7 @@ class PlyError(Exception):
 
 
 class Element:
-    """properties: pairs of a name and a type; the type of a list is a pair, of its length and of its values."""
+    """properties: pairs of a name and a type; the type of a list is a pair, for its length and its values."""
 
     def __init__(self, name, count):
         self.name = name
@@ -130,12 +130,12 @@ def read(path, layout, part=0, parts=1):
 
 
 def _min_size(kind):
-    """Bytes of a property in a binary file; of a list, of an empty one."""
+    """Returns the bytes of a property in a binary file; for a list, those of an empty one."""
     return np.dtype(kind[0] if isinstance(kind, tuple) else kind).itemsize
 
 
 def grouped(values):
-    """Returns the same arrays, with those of each of the GROUPS, if they have one type, joined to one of shape (n, k)."""
+    """Joins the arrays of each of the GROUPS into one of shape (n, k), if they have one type; returns all arrays."""
     values = dict(values)
     for group, members in GROUPS:
         if group not in values and all(member in values for member in members) and \
@@ -172,7 +172,7 @@ def _record(properties, order=""):
 
 
 def _read_between_lists(file, layout, first, last):
-    """The scalars of vertices with lists, whose lengths say where the next vertex begins."""
+    """Reads the scalars of vertices with lists, whose lengths determine where the next vertex begins."""
     runs = [[]]  # scalars before, between and after the lists
     lists = []
     for name, kind in layout.vertex.properties:
@@ -192,12 +192,12 @@ def _read_between_lists(file, layout, first, last):
                 found = bytes_[some[:, None] + np.arange(kind.itemsize)].view(kind)[:, 0]
                 for name in kind.names:
                     rows[name][begin:begin + len(some)] = found[name]
-        del bytes_  # else the map cannot be closed
+        del bytes_  # otherwise the map cannot be closed
     return rows
 
 
 def _find_runs(content, place, share, lists, kinds):
-    """Where the runs of scalars begin, for each vertex of the share that the file has."""
+    """Returns where the runs of scalars begin, for each vertex of the share."""
     first, last = share
     places = np.empty((last - first, len(kinds)), np.int64)
     sizes = [kind.itemsize for kind in kinds]
@@ -273,7 +273,7 @@ def _read_text(file, layout, first, last):
 
 
 def _without_lists(line, vertex, number):
-    """The scalars of a line, which describes the vertex of this number."""
+    """Returns the scalars in the line that describes the vertex `number`."""
     words = line.split()
     kept, place = [], 0
     for name, kind in vertex.properties:
@@ -295,7 +295,7 @@ def _parse(lines, kind, first):
     if _FAST:
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("error")  # such as for 1.5 in an integer property
+                warnings.simplefilter("error")  # for example for 1.5 in an integer property
                 found = np.loadtxt(io.StringIO(b"".join(lines).decode("latin-1")), kind, comments=None, ndmin=1)
             # Infinity may be a number beyond the range, which the loop below reports.
             if len(found) == len(lines) and not any(np.isinf(found[name]).any() for name in kind.names):

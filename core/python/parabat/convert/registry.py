@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The formats that there are: a row for each file of formats/, and of grids/."""
+"""The available formats, from the files in formats/ and grids/."""
 
 import importlib
 import importlib.util
@@ -11,9 +11,12 @@ from . import grids as _grids
 from .model import HEAD, ConvertError, Format, listed
 from .streams import open_stream
 
+# Formats of particles whose files the readers of grids would otherwise accept: netCDF and HDF5.
+NEVER_GRIDS = ("amber", "gadget", "h5md", "osiris", "parcels", "pysph")
+
 
 def formats(grids=False):
-    """All of particles, or of grids, in the order in which they are asked."""
+    """Returns all formats of particles or grids, in the order in which they are tried."""
     rows, folder = [], _grids if grids else _folder
     for module in pkgutil.iter_modules(folder.__path__):
         found = importlib.import_module(f"{folder.__name__}.{module.name}")
@@ -22,7 +25,7 @@ def formats(grids=False):
 
 
 def named(name, grids=False):
-    """The format of this name, or in this file."""
+    """Returns the format with this name, or the one defined in this file."""
     if name.endswith(".py"):
         return _in_file(name)
     for row in formats(grids):
@@ -45,13 +48,15 @@ def _in_file(path):
 
 
 def find_format(path, grids=False):
-    """By content if one knows it, else by the end of the name."""
+    """Returns the format of a file, found by content or, failing that, by the extension."""
     try:
         with open_stream(path) as stream:
             head = stream.peek(HEAD)
     except IsADirectoryError:
         head = b""
     rows = formats(grids)
+    if grids:
+        _refuse_particles(head, path, NEVER_GRIDS)
     for row in rows:
         if row.sniff and row.sniff(head, path):
             return row
@@ -64,7 +69,17 @@ def find_format(path, grids=False):
     for row in rows:
         if name.endswith(row.extensions):
             return row
+    if grids:
+        _refuse_particles(head, path)
     raise ConvertError("has no format known by its content or name; `parabat convert --list` shows them, and --format selects one")
+
+
+def _refuse_particles(head, path, names=None):
+    """Raises for a file that a format of particles knows by its content. names: the only formats that are asked."""
+    for row in formats():
+        if (names is None or row.name in names) and row.sniff and row.sniff(head, path):
+            raise ConvertError(f"contains particles, in the format {row.name}: name an output that ends in .bat, or the format of a "
+                               "grid with --format")
 
 
 def require(row):

@@ -2,12 +2,14 @@
 """The conversion as one function."""
 
 import os
+import secrets
 import sys
 
 from .._text import printable
 from . import order, running
 from .grid_job import BricksJob, GridJob, GridOutcome
 from .model import ConvertError, Interrupted, Options, listed
+from .rows_by_step import Scratch
 from .running import Job, Outcome
 
 
@@ -16,30 +18,34 @@ JOBS = {".bat": Job, ".idx": GridJob, ".bricks.series": BricksJob, ".bricks": Br
 
 def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None,  # pylint: disable=redefined-builtin
             settings=None, apart=False, memory_bytes=0, on_repeat="keep-last", **options):
-    """Converts files to a dataset, or to one for each step and species; grids to an .idx dataset with all steps;
-    velocities on grids to bricks.
+    """Converts particle files to a dataset, or to one for each step and species; grids to an .idx dataset with all
+    steps; and velocities on grids to bricks.
 
-    inputs: names of files and patterns; several are a time series, in the order of the times or steps with which they
-    begin. output: OUT.bat; of a time
-    series OUT_0000.bat, OUT_0001.bat ..., with the list OUT.bat.series; of species OUT_NAME.bat. Or OUT.idx, of
-    grids; OUT.bricks.series, of velocities, with OUT_0000.bricks ..., or OUT.bricks of one step.
-    format: name of a format, or a file with one; None to find it out. steps: those to convert, as a
-    slice. jobs: processes that convert steps at the same time. show: called with a dict for each
-    dataset that is written ("done": its name, and more), each remark ("remark"), and as it goes on
-    ("share", from 0 to 1, of "what"). settings: keywords of parabat.write(), of
-    parabat.idx.write(), or of parabat.flow.write_series() and `times`; flush is False if it is not among them. apart: reads in a process of its own,
-    so that a library that does not survive a damaged file is an error and no more; fork() makes it,
-    which is for programs without threads. memory_bytes: at most, of each process; 0 for half of what is
-    free. A step that needs more
-    is read and written in parts, if its format can be read so; other formats refuse a limit. on_repeat: what happens to
-    steps of particles with equal times, or equal step numbers where there are no times: "keep-last", "keep-first", or
-    "fail". options: fields of Options.
+    inputs: file names and patterns; several inputs form a time series, ordered by the time or step number of their
+    first steps.
+    output: OUT.bat. A time series becomes OUT_0000.bat, OUT_0001.bat ... and the list OUT.bat.series; species become
+    OUT_NAME.bat. For grids: OUT.idx. For velocities: OUT.bricks.series with OUT_0000.bricks ..., or OUT.bricks for a
+    single step.
+    format: name of a format, or a file that defines one; None to detect it.
+    steps: the steps to convert, as a slice.
+    jobs: the number of processes that convert steps in parallel.
+    show: called with a dict for each dataset written ("done": its name, and more), each remark ("remark") and each
+    progress update ("share", 0 to 1, of "what").
+    settings: keywords of parabat.write() or parabat.idx.write(), or those of parabat.flow.write_series() and `times`;
+    flush defaults to False.
+    apart: reads in a separate process, so that a library that crashes on a damaged file only causes an error. Uses
+    fork(), so the program must not have threads.
+    memory_bytes: memory limit per process; 0 for half of the free memory. Steps that need more are read and written
+    in parts, if the format supports that; other formats reject a limit.
+    on_repeat: what to do with particle steps that have equal times, or equal step numbers if times are missing:
+    "keep-last", "keep-first" or "fail".
+    options: fields of Options.
 
-    Returns a list of dicts, one for each dataset. Raises ConvertError with one line; nothing is left
-    then of the input that it is about; datasets of other inputs that are whole stay, which it says.
+    Returns a list of dicts, one for each dataset. Raises ConvertError with a one-line message, which lists complete
+    datasets of other inputs, since these are kept; those of the failed input are removed.
 
-    Collective where several ranks were started (mpirun) and mpi4py is there: ranks share the steps, or
-    the particles of the only one, or the samples of each grid; rank 0 shows and returns what was done.
+    Collective if several ranks were started (mpirun) and mpi4py is available: ranks share the steps, the particles of
+    a single step, or the samples of each grid. Rank 0 calls show() and returns the list.
     """
     output = os.fspath(output)
     kind = next((end for end in JOBS if output.endswith(end)), None)
@@ -52,14 +58,32 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
     if grids and jobs > 1:
         raise ConvertError(f"{output}: grids are converted by one process, which uses all processors, or by ranks (mpirun); remove --jobs")
     apart = apart and not comm
+    token = secrets.token_hex(4)
+    token = comm.bcast(token) if comm else token
     try:
         job = _collective(comm, lambda: _prepare(inputs, output, format, steps, settings, options,
                                                comm.size if comm else jobs, apart, memory_bytes, kind, comm))
     except KeyboardInterrupt:
         raise Interrupted(running.INTERRUPTED) from None
+    job.options.room = job.room
+    job.options.scratch = scratch = Scratch(output, token, job.is_one())
+    lists = order.Lists(output) if not grids and not job.is_one() and leads() else None
+    try:
+        _collective(comm, lambda: lists and lists.claim(""))
+        return _run(job, output, comm, jobs, apart, on_repeat, show, lists)
+    finally:
+        if lists:
+            lists.release()
+        if leads():
+            scratch.remove()
+
+
+def _run(job, output, comm, jobs, apart, on_repeat, show, lists):
+    """convert() of a Job."""
+    grids = not output.endswith(".bat")
     if on_repeat == "fail" and not grids:
         _collective(comm, lambda: job.check_repeats(apart))
-    outcome = (GridOutcome if grids else Outcome)(show or (lambda news: None), on_repeat, job.is_one())
+    outcome = (GridOutcome if grids else Outcome)(show or (lambda news: None), on_repeat, job.is_one(), lists)
     if comm:
         running.run_ranks(job, outcome, comm)
     elif jobs > 1 or apart:
@@ -90,7 +114,7 @@ def _prepare(inputs, output, format_name, steps, settings, options, shares, apar
 
 
 def _collective(comm, do):
-    """What do() returns; on many ranks all raise if one does. Collective."""
+    """Collective. Returns do(); if it raises on one rank, all ranks raise."""
     result = failure = None
     try:
         result = do()
@@ -106,7 +130,7 @@ def _collective(comm, do):
 
 
 def leads():
-    """Returns whether this process is the one of many ranks that prints."""
+    """Returns whether this process prints messages: it is rank 0, or the only process."""
     comm = running.world()
     return comm is None or comm.rank == 0
 
@@ -123,7 +147,7 @@ def _check_options(found, options, everywhere):
 
 
 def print_news(news):
-    """One of the things that convert() shows, for people."""
+    """Prints one of the dicts that convert() passes to show()."""
     if "remark" in news:
         print(f"note: {printable(news['remark'])}", file=sys.stderr, flush=True)
     elif "done" in news:

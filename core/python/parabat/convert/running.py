@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From inputs to datasets: which steps there are, who converts which, what they become, and what is left of a
-conversion that fails."""
+"""Runs conversions: finds inputs and steps, distributes steps to processes or ranks, names the datasets, and cleans up
+after failures."""
 
 import contextlib
 import glob
@@ -20,7 +20,7 @@ import time
 import traceback
 
 from .._arguments import by_numbers
-from . import order, registry
+from . import order, registry, step_order
 from ._output import INDEXES, has_attribute, remove, remove_temporary, write_particles, write_parts
 from .model import ConvertError, Divided, Interrupted, listed, memory, resident
 
@@ -28,21 +28,21 @@ INTERRUPTED = "interrupted"
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STUCK_SECONDS = 60
 REPORT = "this is a bug in parabat, please report it:"  # before the lines of a traceback
-MIN_ROOM = 64 << 20  # bytes that a conversion in parts needs
-TIMES = 4              # a whole step takes so many times the memory of its arrays, while it is read and written
-PART = 16              # and a part of one is such a share of what there is
-OF_OPENPMD = re.compile(r"%0?\d*T")  # numbers of iterations in names of files
+MIN_ROOM = 64 << 20  # bytes needed to convert in parts
+TIMES = 4              # memory to read and write a whole step, as a multiple of the size of its arrays
+PART = 16              # a part of a step may take 1 / PART of the available memory
+OF_OPENPMD = re.compile(r"%0?\d*T")  # iteration number in a file name pattern of openPMD
 
 
 class Input:
-    """A file, or several that belong together, of one format, which has a name or is a FILE.py."""
+    """A file, or several that belong together, of one format, given by name or as a FILE.py."""
 
     def __init__(self, path, row, format_name):
         self.path = path
         self.row = row
         self._format_name = format_name
 
-    def __getstate__(self):  # for another program, which has its own rows
+    def __getstate__(self):  # another process has its own Format rows
         return self.path, self._format_name
 
     def __setstate__(self, state):
@@ -51,9 +51,9 @@ class Input:
 
 
 def find_inputs(words, format_name=None, apart=False, grids=False, part=False):
-    """Returns the Inputs that file names and patterns mean; those of a pattern in the order of the numbers in their names.
-    apart: a process of its own lets the libraries of formats detect them. grids: formats of grids, not of particles. part:
-    each file is an input, also if it is one of several that belong together."""
+    """Returns the Inputs for file names and patterns; files that match a pattern are ordered by the numbers in their names.
+    apart: detects formats in a separate process, since their libraries may crash. grids: look for grids instead of
+    particles. part: each file is an input, even if it is one of several that belong together."""
     files = []
     for word in words:
         if os.path.exists(word):
@@ -70,21 +70,21 @@ def find_inputs(words, format_name=None, apart=False, grids=False, part=False):
 
 
 def ordered(inputs, options, apart=False):
-    """Returns the inputs in the order of the steps with which they begin: order.sort_inputs(). apart: in a process of its
-    own."""
+    """Returns the inputs in the order of their first steps, by order.sort_inputs(). apart: sorts in a separate process."""
     if not apart or len(inputs) < 2:
         return order.sort_inputs(inputs, options)
     try:
-        places = in_a_child(lambda emit: [inputs.index(one) for one in order.sort_inputs(inputs, options)])
+        places, known = in_a_child(lambda emit: ([inputs.index(one) for one in order.sort_inputs(inputs, options)], options.known))
+        options.known.update(known)
     except Interrupted:
         raise
-    except ConvertError:  # a library crashed, as it will in the conversion, which reports the file
+    except ConvertError:  # a library crashed; the conversion will report the file
         return inputs
     return [inputs[place] for place in places]
 
 
 def _look(files, chosen, grids, part, emit=lambda news: None):
-    """(first file, name of its format) of each input."""
+    """Returns (first file, format name) for each input."""
     inputs, taken = [], set()
     for path in files:
         if os.path.realpath(path) in taken:
@@ -92,11 +92,11 @@ def _look(files, chosen, grids, part, emit=lambda news: None):
         emit({"reading": path})
         with about(path):
             if not os.path.isfile(path) and not os.path.isdir(path):
-                raise ConvertError("is not a regular file or a folder")  # a named pipe is waited for, a device has no end
+                raise ConvertError("is not a regular file or a folder")  # a named pipe would block, and a device has no end
             row = chosen or registry.find_format(path, grids)
             registry.require(row)
             siblings = row.siblings(path) if row.siblings and not part else [path]
-        if not taken.isdisjoint(map(os.path.realpath, siblings)):  # a virtual file after the parts that it combines
+        if not taken.isdisjoint(map(os.path.realpath, siblings)):  # a virtual file follows the parts that it combines
             continue
         taken.update(map(os.path.realpath, siblings))
         inputs.append((siblings[0], row.name))
@@ -105,7 +105,7 @@ def _look(files, chosen, grids, part, emit=lambda news: None):
 
 @contextlib.contextmanager
 def about(path, options=None):
-    """What is wrong becomes a ConvertError that begins with the name of the file. options: whose notes on links say more."""
+    """Turns errors into a ConvertError that begins with the file name. options: their notes on links are appended."""
     try:
         yield
     except ConvertError as error:
@@ -116,18 +116,18 @@ def about(path, options=None):
         raise ConvertError(f"{path}: out of memory") from None
     except OSError as error:
         raise ConvertError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except Exception as error:  # of a library that reads the format, which does not say of what kinds its errors are
+    except Exception as error:  # raised by a format's library; its error types are not documented
         text = " ".join(str(error).split())[:300]
         raise ConvertError(f"{path}: cannot be read: {type(error).__name__}: {text}") from error
 
 
 class Job:
-    """A conversion: what is to be done, the same for all processes."""
+    """A conversion: everything that is the same for all processes."""
 
-    is_collective = False  # ranks do each step together, of the communicator `comm`
+    is_collective = False  # whether the ranks of `comm` convert each step together
 
     def __init__(self, inputs, output, options, steps=slice(None), settings=None, memory_bytes=0, shares=1):
-        """memory_bytes: of a process; 0 for half of what is free, among `shares` processes."""
+        """memory_bytes: limit per process; 0 for half of the free memory, divided among `shares` processes."""
         self.inputs = inputs
         self.output = output
         self.options = options
@@ -138,25 +138,25 @@ class Job:
         self._has_room = False
 
     def room(self):
-        """Bytes that this process may use for particles."""
+        """Returns the bytes that this process may use for particles."""
         if not self.memory_bytes:
             return max(MIN_ROOM, memory() // (2 * self.shares))
         own = resident()
         if self.memory_bytes - own < MIN_ROOM and not self._has_room:
             raise ConvertError(f"argument --memory: {_mib(self.memory_bytes)}; the program itself needs {_mib(own)}, so at least "
                                f"{_mib(own + MIN_ROOM)} are required")
-        self._has_room = True  # what earlier particles took stays with the process, and is used again
+        self._has_room = True  # memory of earlier particles stays with the process and is reused
         return max(MIN_ROOM, self.memory_bytes - own)
 
     def has_several(self):
-        """Whether there is more than one step; a look at the inputs from their beginning. What is wrong with them is
-        told of who reads them."""
+        """Returns whether more than one step is selected, by walking the inputs from the beginning. Ignores errors, since
+        reading the inputs reports them."""
         with contextlib.suppress(ConvertError, OSError), contextlib.closing(self.selected(lambda news: None)) as steps:
             return not self.is_one() and len(list(itertools.islice(steps, 2))) > 1
         return False
 
     def walk(self, emit=lambda news: None):
-        """(index, input, step) of all steps, which are read by whoever wants them."""
+        """Yields (index, input, step) for all steps; the caller reads those it needs."""
         index = 0
         for one in self.inputs:
             emit({"reading": one.path})
@@ -166,7 +166,7 @@ class Job:
                     index += 1
 
     def selected(self, emit):
-        """The same of those that are wanted."""
+        """Yields (index, input, step) for the selected steps."""
         requested = self.steps
         if any(end is not None and end < 0 for end in (requested.start, requested.stop, requested.step)):
             numbers = set(range(sum(1 for _ in self.walk(emit)))[requested])
@@ -183,7 +183,7 @@ class Job:
                 return
 
     def check_repeats(self, apart=False):
-        """Raises if selected steps repeat others. apart: in a process of its own."""
+        """Raises if selected steps repeat others. apart: checks in a separate process."""
         def check(emit):
             with contextlib.closing(self.selected(emit)) as steps:
                 order.check_repeats(each for each in steps if not each[2].is_fixed)
@@ -193,20 +193,20 @@ class Job:
             check(lambda news: None)
 
     def is_one(self):
-        """Whether nothing but the numbers can be meant by --steps."""
+        """Returns whether --steps selects exactly one step, whatever the inputs contain."""
         requested = self.steps
         return requested.start is not None and requested.stop is not None and 0 <= requested.start == requested.stop - 1
 
     def work(self, local, emit):
-        """Converts the steps whose place in the order `local` takes: (place) -> bool, or raises if all is to end. `emit`
-        gets dicts: of inputs and outputs as they are begun and done, of shares of them, and of remarks."""
-        with contextlib.closing(self.selected(emit)) as steps:  # closed, also what its files and folders are in
+        """Converts the steps at the places for which local(place) is true; local() raises to stop the conversion. `emit`
+        receives dicts: when an input or output begins or is done, progress, and remarks."""
+        with contextlib.closing(self.selected(emit)) as steps:  # closing the generator also closes its files
             _work(self, steps, local, emit)
 
     @staticmethod
     def write(output, write, news, emit, check):
-        """Calls write(progress) and tells news(what it returns). check() may raise while it writes; an interruption is taken
-        up then, or when the dataset is told of."""
+        """Calls write(progress) and emits news(its result). check() may raise during the write. Interruptions take effect
+        in the progress callback, or after the dataset has been reported."""
         def at():
             check()
             _interrupts.check()
@@ -220,7 +220,7 @@ class Job:
 
 
 def in_turn(job, steps, local, emit):
-    """(index, input, step, what it holds) of each step, as it is read."""
+    """Yields (index, input, step, content) for each step after reading it."""
     for place, (index, one, step) in enumerate(steps):
         local(place)
         emit({"reading": one.path})
@@ -228,7 +228,7 @@ def in_turn(job, steps, local, emit):
         with about(one.path, job.options):
             found = step.read()
         yield index, one, step, found
-        del found  # before the next one is read
+        del found  # frees the memory before the next read
 
 
 def _work(job, steps, local, emit):
@@ -249,16 +249,16 @@ def _work(job, steps, local, emit):
                     request.look(found)
             local(place)
         is_series = place > 0
-        if place == 0 and is_divided:  # whose file must stay open
+        if place == 0 and is_divided:  # its file must stay open
             is_series = job.has_several()
-        elif place == 0:  # whether there is another one decides on the name
+        elif place == 0:  # the name depends on whether another step follows
             ahead = next(steps, None)
             is_series = ahead is not None and not job.is_one()
         for each in found:
             output = job.name(index, each.species, is_series and not step.is_fixed)
             if os.path.realpath(output) in inputs:
                 raise ConvertError(f"{output}: is an input and cannot be overwritten; choose another name")
-            emit({"begin": output, "input": one.path, "index": index})
+            emit({"begin": output, "input": one.path, "index": index, "species": each.species})
 
             def check(place=place):
                 local(place)
@@ -270,7 +270,7 @@ def _work(job, steps, local, emit):
             with _input_is(one):
                 _write(job, one, step, each, output, settings, remarks, request, each is found[-1], done)
             _interrupts.check()
-        found = each = None  # the memory of a step, before the next one is read
+        found = each = None  # frees the memory before the next read
         if place > 0 or is_divided:
             ahead = next(steps, None)
         place += 1
@@ -280,18 +280,21 @@ def _work(job, steps, local, emit):
 
 
 def _of_step(job, one, step):
-    """Particles of a step, or a Divided of each species if memory has not room for them all."""
+    """Returns (list, is_divided): the Particles of a step, or a Divided for each species if memory cannot hold them all."""
     divided = _of_species(step.divided(), job.options, step) if step.divided else None
     if divided is None and job.memory_bytes:
         raise ConvertError(f"argument --memory: the format {one.row.name} reads whole steps, regardless of their memory")
     if divided is not None and TIMES * sum(each.size for each in divided) > job.room():
-        return divided, True
+        if any([each.prepare(job.room()) for each in divided]):  # pylint: disable=use-a-generator
+            divided = _of_species(step.divided(), job.options, step)
+        if TIMES * sum(each.size for each in divided) > job.room():
+            return divided, True
     return _of_species(step.read(), job.options, step), False
 
 
 def _write(job, one, step, each, output, settings, remarks, request, is_last, done):
-    """Writes Particles, or a Divided part by part; is_last: of the species of the step. done(report, names of attributes):
-    called before an interruption is taken up, so that no dataset is there that nobody was told of."""
+    """Writes Particles, or a Divided part by part. is_last: this is the last species of the step. done(report, attribute
+    names): called before an interruption takes effect, so that every dataset that exists has been reported."""
     if isinstance(each, Divided):
         names = set()
         write_parts(output, _parts(job, one, each, remarks, names, request, is_last), step, settings, job.room() * 3 // 4,
@@ -307,7 +310,7 @@ def _write(job, one, step, each, output, settings, remarks, request, is_last, do
 
 
 def _parts(job, one, divided, remarks, names, request, is_last):
-    """Particles of each part of a species."""
+    """Yields the Particles of each part of a species."""
     maximum = min(max(job.room() // PART, 1 << 20), 64 << 20)
     count = max(1, -(-divided.size // maximum))
     at, passes = job.options.at, 1 + divided.varies
@@ -330,7 +333,7 @@ def _parts(job, one, divided, remarks, names, request, is_last):
 
 
 class _Remarks:
-    """Tells each once."""
+    """Emits each remark once."""
 
     def __init__(self, emit):
         self._emit = emit
@@ -344,14 +347,14 @@ class _Remarks:
 
 
 def _done(output, one, index, each, step, report, names, is_series):
-    """What is told of a dataset that is whole."""
+    """Returns the dict that reports a complete dataset."""
     return {"done": output, "input": one.path, "index": index, "species": each.species, "step": step.number,
             "time": step.time, "particles": report.particles, "attributes": sorted(names), "bytes": report.file_bytes,
             "series": is_series, "texts": _texts_of(each)}
 
 
 def _texts_of(each):
-    """Returns the texts by code of each attribute with codes, as the metadata contains them."""
+    """Returns the texts of each attribute that is codes, by code, as stored in the metadata."""
     if isinstance(each, Divided):
         return each.texts
     found = (about.get("texts") for about in each.metadata.values() if isinstance(about, dict))
@@ -359,8 +362,8 @@ def _texts_of(each):
 
 
 class _Interrupts:
-    """Signals of a process that converts. While the library writes, they are taken up where it says how far it is:
-    raised elsewhere, between two lines of what it calls, they would be lost."""
+    """Handles the signals of a converting process. While the library writes, they take effect in its progress callback:
+    an exception raised at an arbitrary point of a callback would be lost."""
 
     def __init__(self):
         self._is_held = self._came = False
@@ -384,10 +387,10 @@ class _Interrupts:
 
     @contextlib.contextmanager
     def of_ranks(self):
-        """Signals that a program takes as interruptions are held until agreed() tells all ranks of them: one that left
-        alone would be waited for without end."""
+        """Holds signals until agreed() passes them to all ranks: if one rank stopped alone, the others would wait for it
+        forever. Only signals that the program handles are held."""
         self._came, before = False, {}
-        with contextlib.suppress(ValueError):  # a thread of another program
+        with contextlib.suppress(ValueError):  # signal handlers can only be set in the main thread
             for number in SIGNALS:
                 if callable(signal.getsignal(number)):
                     before[number] = signal.signal(number, self)
@@ -403,7 +406,7 @@ _interrupts = _Interrupts()
 
 
 def shares(emit, what, check=lambda: None):
-    """A function that tells of each percent."""
+    """Returns a progress function that emits every percent. check() is called each time."""
     last = [-1]
 
     def at(share):
@@ -415,7 +418,7 @@ def shares(emit, what, check=lambda: None):
 
 
 def _of_species(found, options, step):
-    """Returns the selected ones of the Particles, or of the Divided, of a step."""
+    """Returns the selected species of a step, which are Particles or Divided."""
     if options.species is None or found is None:
         return found
     names = [each.species for each in found]
@@ -433,14 +436,14 @@ def _of_species(found, options, step):
 
 
 class _Request:
-    """Attributes that are asked for by name; some species of a step must have each."""
+    """Attributes requested by name; at least one species of a step must have each."""
 
     def __init__(self, job):
         self._arrays, self._settings = job.options.arrays, job.settings
         self._known, self._written = set(), set()
 
     def look(self, found, is_last=True):
-        """At Particles of some species; at the last ones, raises for what none has."""
+        """Records the attributes of Particles. With is_last, raises for requested attributes that no species has."""
         for each in found:
             self._written |= set(each.attributes)
             self._known |= set(each.attributes) | each.others
@@ -462,16 +465,17 @@ def _mib(size):
 # --- One process, several, many ranks
 
 class Outcome:
-    """The result of a conversion: the outputs that exist, and why it failed."""
+    """The result of a conversion: the outputs written, and the failure, if any."""
 
-    def __init__(self, show, on_repeat="keep-last", is_one=False):
+    def __init__(self, show, on_repeat="keep-last", is_one=False, lists=None):
         """on_repeat: one of order.ON_REPEAT. is_one: a single step was selected, which leaves a series of the same name
-        as it is."""
+        as it is. lists: order.Lists of the series that may be written, or None."""
         self._show = show
         self._on_repeat = on_repeat
         self._is_one = is_one
+        self._lists = lists
         self._keys = set()
-        self._texts = {}  # (species, attribute) -> texts by code in the first step
+        self._texts = {}  # (species, attribute) -> texts of the first step, by code
         self.begun = {}  # output -> input
         self._indexes = {}  # output -> index of its step
         self.done = []
@@ -482,7 +486,7 @@ class Outcome:
         self.show(news)
 
     def keep(self, news):
-        """What decides on what is left."""
+        """Records what settle() needs in order to decide which datasets to keep."""
         if "begin" in news:
             self.begun[news["begin"]] = news["input"]
             self._indexes[news["begin"]] = news.get("index")
@@ -496,6 +500,8 @@ class Outcome:
                            "key": f"codes {name}"})
 
     def show(self, news):
+        if "begin" in news and self._lists:
+            self._lists.claim(news.get("species"))
         if "remark" in news:
             if news["key"] not in self._keys:
                 self._keys.add(news["key"])
@@ -505,27 +511,27 @@ class Outcome:
             self._show(news)
 
     def fail(self, failure, path=None):
-        """Keeps the first. path: the input that was being converted."""
+        """Records the first failure. path: the input that was being converted."""
         self.failure = self.failure or (str(failure), path)
 
     def settle(self, output):
-        """Removes what is of the input that failed, or of one that was not converted to its end; writes lists of the
-        steps. Returns lines about what is left."""
+        """After success, writes the lists of steps. After a failure, removes the datasets of the failed input, or of all
+        inputs if it is unknown, and returns lines that describe the remaining ones."""
         if self.failure is None:
             try:
                 self._list_steps(output)
                 return []
-            except ConvertError as error:  # repeated steps that only reading them has shown
+            except ConvertError as error:  # repeated steps found only by reading them
                 self.fail(str(error))
         finished = {news["done"] for news in self.done}
         bad = self.failure[1]
-        # A dataset that was begun and is not whole left what was there before it as it was.
+        # An incomplete dataset did not replace an earlier one of the same name.
         removed = [name for name, path in self.begun.items() if name in finished and (bad is None or path == bad)]
         for name in removed:
             remove(name)
         lines = []
         lost = {news["index"] for news in self.done if news["done"] in removed and news["input"] == bad}
-        lost -= {self._indexes[name] for name in self.begun if name not in finished}  # steps of which a species failed
+        lost -= {self._indexes[name] for name in self.begun if name not in finished}  # steps with a failed species
         if lost:
             end = next(index for index in range(min(lost), max(lost) + 2) if index not in lost)
             lines.append(f"nothing of this input is kept; use --steps {min(lost) or ''}:{end} for its complete part")
@@ -535,33 +541,35 @@ class Outcome:
         return lines + [f"{len(left)} datasets of other inputs are complete and kept: {left[0]['done']} ... {left[-1]['done']}" if len(left) > 1 else f"{left[0]['done']}, of another input, is complete and kept"]
 
     def _list_steps(self, output):
-        """Writes the list of each series, without steps that repeat others, and removes what these lists replace."""
+        """Writes the list of each series, without repeated steps, and removes the datasets of the lists that it replaces."""
         for species in sorted({news["species"] for news in self.done}):
             steps = sorted((news for news in self.done if news["species"] == species), key=lambda news: news["index"])
-            name = output[:-len(".bat")] + (f"_{species}" if species else "") + ".bat.series"
+            name = order.list_name(output, species)
             steps = [news for news in steps if news["series"]]
             if not steps:
                 if not self._is_one:
                     order.remove_list(name)
                 continue
-            key, note = order.choose_axis(steps)
+            key, note = step_order.choose_axis(steps)
             if note:
                 self.show({"remark": note, "key": note})
             if self._on_repeat == "fail":
                 order.refuse_repeats(steps)
-            kept, dropped = order.resolve_repeats(steps, key, self._on_repeat)
+            kept, dropped = step_order.resolve_repeats(steps, key, self._on_repeat)
             if dropped:
-                note = order.describe_repeats(dropped, key, self._on_repeat)
+                note = step_order.describe_repeats(dropped, key, self._on_repeat, "--on-repeat")
                 self.show({"remark": note, "key": note})
             for news in dropped:
                 remove(news["done"])
                 self.done.remove(news)
-            order.write_list(name, kept, key)
+            others = order.write_list(name, kept, key)
+            if others:
+                self.show({"remark": f"{name}: keeps {others} entries that were not written by a conversion", "key": f"others {name}"})
 
 
 @contextlib.contextmanager
 def _input_is(one):
-    """Of what is written of an input: errors that speak of the output are of that input."""
+    """Marks errors raised while the output for an input is written as errors of that input."""
     try:
         yield
     except ConvertError as error:
@@ -570,13 +578,13 @@ def _input_is(one):
 
 
 def _input_of(error, job):
-    """The input that an error speaks of."""
+    """Returns the input that an error refers to."""
     text = str(error)
     return getattr(error, "input", None) or next((one.path for one in job.inputs if text.startswith(one.path + ": ")), None)
 
 
 def _guarded(job, do, emit):
-    """do(), whose failure is told."""
+    """Calls do() and emits "end" with its failure or None."""
     try:
         do()
         emit({"end": None})
@@ -599,13 +607,13 @@ def run_alone(job, outcome):
 
 
 def run_processes(job, outcome, count, by_fork):
-    """Each of `count` processes converts every count-th step. Once something has failed, each ends as soon as it can;
-    none is killed, unless it is interrupted twice. by_fork: of this process, which has no threads then; else they are
-    programs of their own."""
+    """Converts in `count` processes, each of which handles every count-th step. After a failure, each stops as soon as it
+    can; none is killed, unless the user interrupts twice. by_fork: forks this process, which must not have threads;
+    otherwise starts new Python programs."""
     pipes = {}
     try:
         for number in range(count):
-            with _signals_later():  # a process that nobody knows of would not be told to end
+            with _signals_later():  # an unrecorded process would never be stopped
                 pipe, process = (_fork if by_fork else _start)(_work_of_process, job, number, count)
                 pipes[pipe] = process
         _listen(pipes, outcome)
@@ -613,7 +621,7 @@ def run_processes(job, outcome, count, by_fork):
         outcome.fail(INTERRUPTED)
         _stop(pipes)
         for process in pipes.values():
-            process.terminate()  # which interrupts it, unless it is in a library that does not come back
+            process.terminate()  # interrupts it, unless it hangs in a library
         try:
             _listen(pipes, outcome)
         except KeyboardInterrupt:
@@ -624,7 +632,7 @@ def run_processes(job, outcome, count, by_fork):
 
 @contextlib.contextmanager
 def _signals_later():
-    """What would interrupt this thread waits for the end of it."""
+    """Delays signals to this thread until the end of the block."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield
@@ -633,14 +641,14 @@ def _signals_later():
 
 
 def _stop(pipes):
-    """Tells all that they are to end."""
+    """Asks all processes to stop."""
     for pipe in pipes:
-        with contextlib.suppress(OSError):  # one that has ended
+        with contextlib.suppress(OSError):  # it has already ended
             pipe.send("stop")
 
 
 def _fork(function, *arguments):
-    """A process that calls function(*arguments, pipe), of a pipe to this one; its other end, and the process."""
+    """Forks a process that calls function(*arguments, pipe). Returns the other end of the pipe, and the process."""
     context = multiprocessing.get_context("fork")
     here, there = context.Pipe()
     process = context.Process(target=in_process, args=(there, function, *arguments), daemon=True)
@@ -650,14 +658,14 @@ def _fork(function, *arguments):
 
 
 class _Program(subprocess.Popen):
-    """With the words of a multiprocessing.Process."""
+    """A Popen with the interface of multiprocessing.Process."""
 
     join = subprocess.Popen.wait
     exitcode = property(subprocess.Popen.poll)
 
 
 def _start(function, *arguments):
-    """The same by a program of its own, which has nothing of this one: not its threads, nor its __main__."""
+    """Like _fork(), but starts a new Python program, which inherits neither threads nor __main__."""
     python = os.fspath(multiprocessing.spawn.get_executable() or "")
     here, there = multiprocessing.Pipe()
     code = ("import sys, multiprocessing.connection as c; pipe = c.Connection(int(sys.argv[1])); sys.path[:] = pipe.recv(); "
@@ -671,14 +679,14 @@ def _start(function, *arguments):
             process = _Program([python, "-c", code, str(there.fileno())], pass_fds=[there.fileno()])
         except OSError as error:
             raise ConvertError(f"jobs: {python or 'no Python'} cannot be started: {error.strerror}") from None
-    with contextlib.suppress(BrokenPipeError):  # that it has ended is heard of
+    with contextlib.suppress(BrokenPipeError):  # the reader notices that it has ended
         here.send(sys.path)
         here.send_bytes(message)
     return here, process
 
 
 def in_process(pipe, function, *arguments):
-    """What a process does that one of the above has started."""
+    """The main function of a process started by _fork() or _start()."""
     for number in SIGNALS:
         signal.signal(number, _interrupts)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
@@ -686,7 +694,7 @@ def in_process(pipe, function, *arguments):
 
 
 def in_a_child(function):
-    """What function(tell) returns, of a process of its own: if a library crashes there, that is an error."""
+    """Returns function(emit), called in a forked process: if a library crashes there, raises ConvertError."""
     def call(there):
         try:
             there.send({"end": function(there.send)})
@@ -715,8 +723,8 @@ def in_a_child(function):
 
 
 class _Watch:
-    """Over a process that reads: some libraries wait without end for the rest of a file that is cut. One that for
-    STUCK_SECONDS has neither computed nor read nor written, nor waits for a disk, is ended."""
+    """Watches a process that reads, since some libraries wait forever for the rest of a truncated file. Kills a process
+    that for STUCK_SECONDS has neither computed, read or written, nor waited for a disk."""
 
     def __init__(self, process):
         self.is_stuck = False
@@ -726,12 +734,12 @@ class _Watch:
         self._looked = self._since
 
     def look(self):
-        """Of what it does; to be called often."""
+        """Checks the process; must be called often."""
         now, state = time.monotonic(), self._state()
         waited, self._looked = now - self._looked, now
         if state is None or self._seen is None:
             return
-        if waited > 10 * self.interval:  # it may have waited for this process
+        if waited > 10 * self.interval:  # the process may have been waiting for this one
             self._since = now
         is_idle = state[0] == self._seen[0] and state[2] != "D" and (
             state[1] - self._seen[1] < 0.1 * (now - self._since) + 0.02)
@@ -742,7 +750,7 @@ class _Watch:
             self._process.kill()
 
     def _state(self):
-        """Bytes that it has read and written, seconds that it has computed, and what it is at; None where nobody knows."""
+        """Returns the bytes read and written, the CPU seconds, and the state letter of the process; None if unavailable."""
         try:
             with open(f"/proc/{self._process.pid}/io", encoding="ascii") as file:
                 passed = [int(line.split()[1]) for line in file if line.startswith(("rchar", "wchar"))]
@@ -754,7 +762,7 @@ class _Watch:
 
 
 def _died(process, path, watch):
-    """Of a process that ended without a word, while it was at `path`."""
+    """Describes the death of a process that was reading `path`."""
     code = process.exitcode
     if watch.is_stuck:
         return (f"{path}: " if path else "") + (f"its reader library did nothing for {STUCK_SECONDS} seconds and was stopped; the file may be truncated")
@@ -765,7 +773,7 @@ def _died(process, path, watch):
 
 
 def _listen(pipes, outcome):
-    """To all processes, until they have ended. Of their shares, one is shown."""
+    """Receives messages of all processes until they have ended. Shows the progress of one of them."""
     at, writing = dict.fromkeys(pipes), dict.fromkeys(pipes)
     watches = {pipe: _Watch(process) for pipe, process in pipes.items()}
     while pipes:
@@ -791,7 +799,7 @@ def _listen(pipes, outcome):
                     if "share" not in news or pipe is next(iter(pipes)):
                         outcome.show(news)
                     continue
-            except ConvertError as error:  # of who shows
+            except ConvertError as error:  # raised by the function that shows
                 outcome.fail(error, news.get("input", at[pipe]))
             else:
                 pipes.pop(pipe).join()
@@ -810,8 +818,8 @@ def _work_of_process(job, number, count, pipe):
 
 
 def run_ranks(job, outcome, comm):
-    """Each rank of `comm` converts every size-th step, or a part of the only one. Collective; rank 0 has the whole
-    outcome, all have the failure."""
+    """Collective. Each rank of `comm` converts every size-th step, or a part of the only one. Afterwards rank 0 has the
+    whole outcome, and all ranks have the failure."""
     news = []
 
     def emit(one):
@@ -836,13 +844,13 @@ def run_ranks(job, outcome, comm):
                     outcome.take(one)
                 elif one["end"] is not None:
                     outcome.fail(one["end"], one.get("input"))
-            except ConvertError as error:  # of who shows
+            except ConvertError as error:  # raised by the function that shows
                 outcome.fail(error, one.get("input"))
     outcome.failure = comm.bcast(outcome.failure)
 
 
 def _is_shared(job, comm):
-    """Collective. Whether there is one step only, which can be read in parts."""
+    """Collective. Returns whether only one step is selected and can be read in parts."""
     shared = False
     if comm.rank == 0:
         try:
@@ -852,12 +860,12 @@ def _is_shared(job, comm):
                     shared = bool(step.divided and step.divided())
                 shared = shared and next(steps, None) is None
         except (ConvertError, StopIteration):
-            shared = False  # it is told of the step itself
+            shared = False  # reading the step reports the error
     return comm.bcast(shared)
 
 
 def _work_collectively(job, comm, emit):
-    """Collective. work() of the only step, of which each rank reads a part."""
+    """Collective. Like work(), for a single step of which each rank reads a part."""
     remarks = _Remarks(emit)
     leads = comm.rank == 0
     with contextlib.closing(job.selected(emit)) as steps:
@@ -877,7 +885,7 @@ def _work_collectively(job, comm, emit):
             if os.path.realpath(output) in {os.path.realpath(each.path) for each in job.inputs}:
                 raise ConvertError(f"{output}: is an input and cannot be overwritten; choose another name")
             remarks.emit(one, part)
-            emit({"begin": output, "input": one.path, "index": index})
+            emit({"begin": output, "input": one.path, "index": index, "species": each.species})
             report = write_particles(output, part, step, {
                 "progress": shares(emit, f"writing {output}") if leads else None, **job.settings}, comm)
             if leads:
@@ -885,7 +893,7 @@ def _work_collectively(job, comm, emit):
 
 
 def _check_share(job, divided, ranks):
-    """That a rank may have as much memory as its part needs."""
+    """Raises if the memory limit is too low for a rank's part."""
     needed = TIMES * divided.size // ranks
     if job.memory_bytes and needed > job.room():
         raise ConvertError(f"argument --memory: {_mib(job.memory_bytes)}; each of the {ranks} ranks that share the only step needs about "
@@ -893,7 +901,7 @@ def _check_share(job, divided, ranks):
 
 
 def agreed(comm, do, path):
-    """Collective. What do() returns; all ranks raise if one does."""
+    """Collective. Returns do(); if it raises on one rank, all ranks raise."""
     result = failure = None
     try:
         with about(path):
@@ -903,7 +911,7 @@ def agreed(comm, do, path):
     except KeyboardInterrupt:
         failure = INTERRUPTED
     failures = [each for each in comm.allgather(failure) if each is not None]
-    if INTERRUPTED in failures:  # which made others fail
+    if INTERRUPTED in failures:  # the interruption made the others fail
         raise KeyboardInterrupt
     if failures:
         raise ConvertError(failures[0])
@@ -911,7 +919,7 @@ def agreed(comm, do, path):
 
 
 def world():
-    """COMM_WORLD of mpi4py where several ranks were started, else None."""
+    """Returns COMM_WORLD of mpi4py if several ranks were started, otherwise None."""
     sizes = (os.environ.get(name) for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"))
     if max((int(size) for size in sizes if size and size.isdigit()), default=1) < 2:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files to be read from the beginning to the end, compressed or not, by lines and by blocks of whole lines."""
+"""Sequential reading of files, compressed or not, by lines and by blocks of whole lines."""
 
 import bz2
 import gzip
@@ -10,9 +10,10 @@ import zlib
 
 import numpy as np
 
+from .._extras import install
 from .model import ConvertError
 
-BLOCK = 8 << 20  # what is parsed while it is in the cache
+BLOCK = 8 << 20  # small enough to be parsed while in the CPU cache
 
 _MAGICS = ((b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7zXZ\0", lzma.open))
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -24,7 +25,7 @@ def open_stream(path):
 
 
 def _open(path):
-    """A file object, and whether it decompresses."""
+    """Returns a file object, and whether it decompresses."""
     file = open(path, "rb")  # pylint: disable=consider-using-with
     magic = file.read(6)
     file.seek(0)
@@ -41,22 +42,22 @@ def _open(path):
         if name == "zstandard":
             return module.ZstdDecompressor().stream_reader(file, read_across_frames=True), True
         return module.open(file, "rb"), True
-    raise ConvertError("is compressed with zstd, which requires a module: pip install zstandard")
+    raise ConvertError("is compressed with zstd, which requires zstandard: " + install("zstandard"))
 
 
 class Stream:
-    """A file that was opened; `place` is the byte, of what was decompressed, that comes next."""
+    """An open file; `place` is the position of the next byte in the decompressed data."""
 
     def __init__(self, path):
         self.path = path
         self._size = os.stat(path).st_size
         self._file, self.is_compressed = _open(path)
         self._space = memoryview(bytearray())
-        self._is_lent = False  # a part of the space, by take(), so that nothing else may be read into it
+        self._is_lent = False  # take() has returned a view of the space, so it must not be overwritten
         self._buffer = self._space
         self._is_over = False
         self.place = 0
-        self.line_number = 0  # of the last line that line() gave, or block() had
+        self.line_number = 0  # of the last line consumed by line() or used()
 
     def __enter__(self):
         return self
@@ -68,22 +69,22 @@ class Stream:
         self._file.close()
 
     def left(self):
-        """Bytes that are to come, or None if nobody knows."""
+        """Returns the number of remaining bytes, or None if it is unknown."""
         return None if self.is_compressed else self._size - self.place
 
     def peek(self, count):
-        """The next bytes, fewer at the end of the file."""
+        """Returns the next bytes without consuming them; fewer at the end of the file."""
         self._fill(count)
         return bytes(self._buffer[:count])
 
     def take(self, count):
-        """The next bytes, which stay; a ConvertError if there are fewer."""
+        """Consumes and returns the next bytes as a view that stays valid; raises if the file has fewer."""
         self._need(count)
         self._is_lent = True
         return self._pass(count)
 
     def skip(self, count):
-        """Passes over bytes."""
+        """Skips bytes."""
         beyond = count - len(self._buffer)
         if beyond > 0 and not self.is_compressed and self.place + count <= self._size:
             self._file.seek(self.place + count)
@@ -97,7 +98,7 @@ class Stream:
             count -= some
 
     def line(self):
-        """The next line without its end, as text; None at the end of the file."""
+        """Returns the next line as text, without its line end, or None at the end of the file."""
         want = 4096
         while True:
             self._fill(want)
@@ -115,8 +116,8 @@ class Stream:
         return line.decode("utf-8", errors="replace").rstrip("\r\n")
 
     def block(self):
-        """Whole lines, at most about BLOCK bytes, of which used() says how many were taken; empty at the end. They
-        are there until more is asked for."""
+        """Returns whole lines, at most about BLOCK bytes, or nothing at the end of the file. used() then consumes some of
+        them. The result is valid until the next read."""
         for minimum in (1, BLOCK):
             self._fill(minimum)
             end = _last_line_end(self._buffer)
@@ -131,7 +132,7 @@ class Stream:
         self.line_number += lines
 
     def skip_lines(self, count):
-        """Passes over lines; returns how many there were, `count` unless the file ends."""
+        """Skips lines; returns their number, which is less than `count` only at the end of the file."""
         done = 0
         while done < count:
             block = bytes(self.block())

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of numbers in delimited text (.csv, .tsv, .txt), exactly, and in shares of several processes.
+"""Reads tables of numbers in delimited text (.csv, .tsv, .txt) exactly, in shares for several processes.
 
-Integers stay integers, int64 or uint64; other numbers become float64, as Python reads them. Knows
-neither VTK nor MPI.
+Integers become int64 or uint64; other numbers become float64, as Python parses them. Does not
+depend on VTK or MPI.
 
     layout = look("particles.csv")
     share = Share("particles.csv", layout, part=0, parts=1)
     types, remarks = agree(layout, [share.facts])           # of all shares
     columns = share.columns(types)                          # arrays by name
 
-Numbers that do not fit are never dropped without a remark or a TableError.
+A number that does not fit causes a remark or a TableError.
 """
 
 import csv
@@ -20,9 +20,14 @@ import warnings
 
 import numpy as np
 
-# Names of columns that may have the time, or the step number, of each row.
+# Names of columns that may contain the time or the step number of each row.
 TIME_NAME = re.compile(r"(time|TIME|Time|t)\Z")
 STEP_NAME = re.compile(r"(time[ _-]?step|step|frame)\Z", re.IGNORECASE)
+
+# Found in the first lines of every file that has such a column.
+MAY_HAVE_STEPS = re.compile(rb"time|step|frame|(?<![A-Za-z0-9_])t(?![A-Za-z0-9_])", re.IGNORECASE)
+
+SINCE_1970 = "seconds since 1970-01-01"  # the unit of dates
 
 _UNIT = re.compile(r"(.*\S)\s*[(\[]\s*([^()\[\]]*[^\s()\[\]\d][^()\[\]]*?)\s*[)\]]\Z")
 
@@ -32,18 +37,18 @@ HEAD = 1 << 20
 INTEGER = re.compile(r"[+-]?[0-9]+\Z")
 NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf(inity)?|nan)\Z", re.IGNORECASE)
 
-# Texts that stand for a missing value, in lower case; and some that do so where a column has numbers.
+# Texts that mark a missing value, in lower case; DASHES do so only in columns with numbers.
 MISSING = frozenset(("", "na", "n/a", "<na>", "#n/a", "null", "none"))
 DASHES = frozenset(("-", "--", "."))
 
-# Beginnings of lines above the rows that are comments.
+# A line above the rows that begins with one of these is a comment.
 COMMENTS = ("#", "%", "!", "//")
 
-# Those of them that also mark comments among the rows, of files that have such comments above the rows.
+# These also mark comments among the rows, if the file has such comments above the rows.
 _AMONG_ROWS = ("#", "%")
 
 _FORTRAN = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))[dD]([+-]?[0-9]+)\Z")
-_FORTRAN_SHORT = re.compile(r"([+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+))([+-][0-9]{3})\Z")  # exponents of three digits
+_FORTRAN_SHORT = re.compile(r"([+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+))([+-][0-9]{3})\Z")  # exponents with three digits
 _FORTRAN_BYTES = re.compile(rb"([0-9.])[dD]([+-]?[0-9])")
 _NO_NAMES = "its first line contains numbers instead of column names"
 _OF_NUMBERS = b"0123456789+-.,;|dDeE \t\r\n"
@@ -59,28 +64,28 @@ _DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}:[0-9]{2}(?::[0
 
 INFINITY = re.compile(r"[+-]?inf(inity)?\Z", re.IGNORECASE)
 
-# Integers up to here are exact as float64.
+# float64 represents integers up to this limit exactly.
 EXACT = 2 ** 53
 LONG_INTEGER = re.compile(rb"(?<![0-9.eE])[+-]?[0-9]{16,}(?![0-9.eE])")
 
-# Before, loadtxt read integers by way of floating-point numbers.
+# Earlier versions of loadtxt parse integers as floating-point numbers.
 _FAST = tuple(int(part) for part in np.__version__.split(".")[:2]) >= (1, 23)
 
 
-# What spreadsheet programs take for a formula at the beginning of a cell, also behind what they pass over. A cell begins
-# where the text does, and behind what some program takes for a delimiter.
+# What spreadsheet programs interpret as a formula at the beginning of a cell, possibly after characters that they skip. A
+# cell begins at the start of the text, and after anything that some program interprets as a delimiter.
 _FORMULA = r"(?=['\s]*[=+\-@\uff1d\uff0b\uff0d\uff20])"
 _CELL = r"(^|[,;|\t\r\n])"
 
 
 def column_name(name):
-    """A name as it stands in a table: an apostrophe is put in front of what a spreadsheet program would take for a
-    formula, and of what looks like the result of that."""
+    """Returns a name as written to a table: adds an apostrophe before anything that a spreadsheet program would interpret
+    as a formula, and before text that already looks escaped in this way."""
     return re.sub(_CELL + _FORMULA, r"\1'", name)
 
 
 def named_by(text):
-    """The name of which column_name() made the text."""
+    """Returns the name that column_name() turned into this text."""
     return re.sub(_CELL + "'" + _FORMULA, r"\1", text)
 
 
@@ -90,28 +95,30 @@ def split_unit(name):
     return (found[1], found[2]) if found else (name, "")
 
 
-def may_tell_steps(name):
-    """Returns whether a column with this name may have the time or the step number of each row."""
-    return any(kind.match(split_unit(name)[0].strip()) for kind in (TIME_NAME, STEP_NAME))
+def listed(names, maximum=12):
+    """Returns some names in words."""
+    names = [str(name) for name in names]
+    rest = f" and {len(names) - maximum} others" if len(names) > maximum else ""
+    return (", ".join(f"'{name}'" for name in names[:maximum]) or "nothing") + rest
 
 
 class TableError(Exception):
-    """What is wrong with a file, in words."""
+    """An invalid file; the message says why."""
 
 
 class DateError(TableError):
-    """Of a text that is not a date, in a column of dates."""
+    """A text in a column of dates is not a date."""
 
 
 class Layout:
-    """How a file is laid out.
+    """The layout of a file.
 
-    delimiter: None for white space. names: of the columns. start: the byte where rows start. texts: indexes of columns
-    without numbers, with a value of each. dates: indexes of columns that become seconds since 1970; the caller moves them
-    here from texts. fractions: indexes of columns whose first rows have numbers that are not integers.
-    decimal: "." or ",". is_fortran: whether its first rows have exponents with D, or without a letter. has_names: whether
-    the file names the columns. comment: what lines among the rows begin with that are comments, or "". remarks: pairs of a
-    key and words.
+    delimiter: None for white space. names: of the columns. start: the byte where rows start. texts: index of each
+    non-numeric column -> an example value. dates: indexes of columns that become seconds since 1970; the caller moves
+    them here from texts. fractions: indexes of columns whose first rows have numbers that are not integers.
+    decimal: "." or ",". is_fortran: whether the first rows have exponents with D, or without a letter. has_names: whether
+    the file names the columns. comment: the prefix of comments among the rows, or "". remarks: pairs of a key and a
+    message.
     """
 
     def __init__(self, delimiter, names, start, decimal="."):
@@ -127,18 +134,33 @@ class Layout:
         self.fractions = set()
         self.remarks = []
 
+    def has_dates(self, name):
+        return any(self.names[i] == name for i in self.dates)
+
+    def find_dates(self, given):
+        """Moves columns with the time of each row from texts to dates. given: the name of the chosen column, or None to find
+        it by name."""
+        bare = [split_unit(name)[0].strip() for name in self.names]
+        if given is None and any(TIME_NAME.match(name) for i, name in enumerate(bare) if i not in self.texts):
+            return  # has times that are numbers
+        for i, value in list(self.texts.items()):
+            is_time = TIME_NAME.match(bare[i]) if given is None else self.names[i] == given and not STEP_NAME.match(bare[i])
+            if is_time and seconds_of(value) is not None:
+                del self.texts[i]
+                self.dates.add(i)
+
     def number(self, value):
-        """Returns a number as Python reads it, "" for a missing value, None for any other text."""
+        """Returns a number in a form that Python parses, "" for a missing value, or None for any other text."""
         return _number(value, self.decimal)
 
     def without_comments(self, chunk):
-        """Returns (rows in which comments have become empty lines, how many)."""
+        """Returns (rows with comments replaced by empty lines, number of comments)."""
         if not self.comment or self.comment.encode() not in chunk:
             return chunk, 0
         return re.subn(rb"^[ \t]*" + self.comment.encode() + rb"[^\r\n]*", b"", chunk, flags=re.MULTILINE)
 
     def translated(self, chunk):
-        """Returns rows with numbers as Python reads them; None if only a walk over the fields can do that."""
+        """Returns rows with numbers in a form that Python parses, or None if that requires splitting the fields."""
         if self.decimal == ",":
             if self.delimiter == "," or b'"' in chunk or (b"." in chunk and _POINT.search(chunk)):
                 return None
@@ -164,7 +186,7 @@ def _number(value, decimal):
 
 
 def seconds_of(value):
-    """Returns the seconds since 1970 of a date of ISO 8601, without a time zone in UTC; None for any other text."""
+    """Returns the seconds since 1970 of an ISO 8601 date (UTC without a time zone), or None for any other text."""
     found = _DATE.match(value)
     if not found:
         return None
@@ -179,12 +201,12 @@ def seconds_of(value):
 
 
 def look(path, delimiter=None, decimal=None, columns=None):
-    """Finds out how the file is laid out.
+    """Determines the Layout of a file.
 
-    The first line has the names of the columns, unless it is a row of numbers: then they are those of the comment above it
-    (after #, %, ! or //), or else Field 0, Field 1 ... delimiter: None to choose it, " " for any white space. decimal: "."
-    or ","; None to choose it. columns: names that the caller expects: Field 1 means that the file has no names; of a file
-    without names, other ones become those of the first columns.
+    The first line contains the column names, unless it is a row of numbers. In that case they come from the comment above it
+    (after #, %, ! or //); without one, they are Field 0, Field 1 ... delimiter: None to detect it, " " for any white space.
+    decimal: "." or ","; None to detect it. columns: names that the caller expects. A name like Field 1 implies that the file
+    has no names; other names are given to the first columns of a file without names.
     """
     with open(path, "rb") as file:
         head = file.read(HEAD)
@@ -196,7 +218,7 @@ def look(path, delimiter=None, decimal=None, columns=None):
     remarks = []
     decimal = decimal or _find_decimal(cells, delimiter)
     if decimal == "," and given is None:
-        remarks.append(("decimal", "commas in its numbers are taken for decimal commas; --decimal . turns this off"))
+        remarks.append(("decimal", "commas in numbers are read as decimal commas; --decimal . turns this off"))
     has_names = not lines or not _is_row(cells, decimal, columns)
     if not lines:
         names, start = split(comment, delimiter), len(head)
@@ -217,7 +239,7 @@ def look(path, delimiter=None, decimal=None, columns=None):
                 remarks.append((key, f"the comment above its rows has {found} names, but there are {len(names)} columns: "
                                      f"'{comment[:60]}'; {words}"))
     if cells and len(cells[0]) == len(names) + 1 and cells[0][-1] == "":
-        names.append("")  # a delimiter at the end of each row
+        names.append("")  # each row ends with a delimiter
     if cells and len(cells[0]) == len(names) - 1 and names[-1] == "":
         names.pop()
     layout = Layout(delimiter, _unique(list(map(named_by, names)), remarks), start, decimal)
@@ -229,8 +251,8 @@ def look(path, delimiter=None, decimal=None, columns=None):
 
 
 def _first_lines(head, whole):
-    """Returns ((text, first byte, end) of the first lines, the last comment above them or None, what comments among them
-    begin with or "") of the bytes with which a file begins; whole: whether these are all."""
+    """Returns ((text, first byte, end) of the first lines, the last comment above them or None, the prefix of comments among
+    them or ""). head: the first bytes of a file. whole: whether they are the whole file."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise TableError("is UTF-16; save it as UTF-8")
     if b"\0" in head:
@@ -260,7 +282,7 @@ def _first_lines(head, whole):
 
 
 def _separators(first, delimiter, decimal):
-    """Returns the delimiter, and the decimal separator as far as the first line shows it."""
+    """Returns the delimiter, and the decimal separator if the first line determines it."""
     if delimiter is not None:
         return (None if delimiter == " " else delimiter), decimal
     bare = re.sub('"[^"]*"', "", first)
@@ -275,7 +297,7 @@ def _separators(first, delimiter, decimal):
 
 
 def _find_decimal(cells, delimiter):
-    """Returns the decimal separator of the fields of some lines: a comma if fields have it and none has a point."""
+    """Returns the decimal separator of fields: a comma if some have one and none has a point."""
     values = [value for row in cells for value in row]
     commas = [value for value in values if "," in value and _COMMA.match(value)]
     if not commas or any("." in value and (NUMBER.match(value) or _FORTRAN.match(value)) for value in values):
@@ -286,8 +308,8 @@ def _find_decimal(cells, delimiter):
 
 
 def _is_row(cells, decimal, columns):
-    """Returns whether the first of some lines is a row, instead of names: of numbers and missing values; or of numbers with
-    a fraction, and of texts where the next line has texts too."""
+    """Returns whether the first line is a row instead of names. A row has only numbers and missing values, or numbers with a
+    fraction, and texts in the same columns as the next line."""
     first = [_number(value, decimal) for value in cells[0]]
     if any(re.fullmatch(r"Field \d+", name or "") and name not in cells[0] for name in columns or ()):
         return True
@@ -301,7 +323,7 @@ def _is_row(cells, decimal, columns):
 
 
 def _split_names(text, delimiter, count):
-    """Returns the `count` names of columns in a line, or None. Names without a delimiter may have units in parentheses."""
+    """Returns the `count` column names in a line, or None. Names without a delimiter may have units in parentheses."""
     ways = [each for each in "\t;," if each in text and each != delimiter] if delimiter is None else []
     found = [split(text, each) for each in [*ways, delimiter]]
     if delimiter is None:
@@ -312,7 +334,7 @@ def _split_names(text, delimiter, count):
 
 
 def _default_names(count, columns, remarks):
-    """Returns names for the columns of a file without them."""
+    """Returns column names for a file without names."""
     names = [f"Field {i}" for i in range(count)]
     own = [name for name in columns or () if name is not None and name != "none"]
     if len(own) < 2 or len(own) > count or set(own) & set(names):
@@ -325,7 +347,7 @@ def _default_names(count, columns, remarks):
 
 
 def _classify(layout, names, cells):
-    """Finds the columns of a layout that have texts, and those that have fractions, in some rows."""
+    """Finds the columns that have texts, and those that have fractions, in the first rows."""
     for i, name in enumerate(names):
         known = [row[i] for row in cells if i < len(row) and row[i]]
         first = next((value for value in known if value.lower() not in MISSING), None)
@@ -340,7 +362,7 @@ def _classify(layout, names, cells):
 
 
 def split(line, delimiter):
-    """The fields of a line."""
+    """Returns the fields of a line."""
     if delimiter is None:
         if '"' not in line:
             return line.split()
@@ -372,13 +394,13 @@ def _unique(names, remarks):
 
 
 class Share:
-    """The rows of one of `parts` processes; those that begin in its share of the bytes."""
+    """The rows for one of `parts` processes: those that begin in its share of the bytes."""
 
     def __init__(self, path, layout, part=0, parts=1, requested=None, parser=None, on_progress=lambda share: None, span=None):
-        """`requested`: names of the columns to read; None: all that hold numbers. `parser(chunk, delimiter, types)`: a
-        faster one than numpy's, which gives arrays of the columns that have a type, or None if something in the
-        chunk is unusual. `on_progress`: of how much is read, from 0 to 1. `span`: first byte and end of the rows that are
-        shared, instead of all."""
+        """`requested`: names of the columns to read; None: all numeric ones. `parser(chunk, delimiter, types)`: a faster
+        parser than NumPy's, which returns arrays for the columns that have a type, or None if the chunk has unusual
+        content. `on_progress`: called with the share that has been read, 0 to 1. `span`: begin and end of the bytes with
+        the rows to share, instead of all."""
         self.rows = 0
         self._parser = parser
         self._path = path
@@ -387,10 +409,10 @@ class Share:
                       if i not in layout.texts and (requested is None or name in requested)]
         self._dates = [i for i in sorted(layout.dates) if requested is None or layout.names[i] in requested]
         self._read = [i for i in self._read if i not in layout.dates]
-        self._seconds = {}  # by text
+        self._seconds = {}  # cache: text -> seconds
         self._chunks = {i: [] for i in self._read + self._dates}
-        # Of each column: lowest and highest integer, whether there are other numbers, a line without a value,
-        # an integer that is not exact as float64, how many comments are among the rows.
+        # For each column: minimum and maximum integer, whether it has other numbers, a line without a value,
+        # an integer that float64 rounds, and the number of comments among the rows.
         self.facts = {layout.names[i]: [None, None, i in layout.fractions, None, None, 0] for i in self._chunks}
         with open(path, "rb") as file:
             first, end = span or (layout.start, os.fstat(file.fileno()).st_size)
@@ -408,12 +430,18 @@ class Share:
                 self._take(chunk, place)
                 on_progress((place - ends[0]) / (ends[1] - ends[0]))
 
-    def columns(self, types):
-        """Arrays by name, of the types of agree()."""
+    @property
+    def nbytes(self):
+        return sum(chunk.nbytes for chunks in self._chunks.values() for chunk in chunks)
+
+    def columns(self, types, names=None):
+        """Arrays by name, of the types of agree(). names: only these, which can be asked for again."""
         arrays = {}
         for i in self._read + self._dates:
             name = self._layout.names[i]
-            chunks = self._chunks.pop(i)
+            if names is not None and name not in names:
+                continue
+            chunks = self._chunks.pop(i) if names is None else self._chunks[i]
             arrays[name] = np.empty(self.rows, types[name])
             place = 0
             for chunk in chunks:
@@ -434,7 +462,7 @@ class Share:
         if columns is not None and any(
                 column.dtype == np.float64 and (np.abs(column) >= EXACT).any() for column in columns.values()) and \
                 LONG_INTEGER.search(text):
-            columns = None  # some of them may be rounded, which is to be said
+            columns = None  # some may be rounded, which _parse() reports
         if columns is None:
             columns = self._parse(chunk.decode("utf-8", errors="replace"), place)
         rows = {len(column) for column in columns.values()}
@@ -452,13 +480,13 @@ class Share:
                 facts[4] = facts[4] or _inexact(column)
 
     def _parse_fast(self, chunk):
-        """Columns of a chunk, or None if something in it is unusual."""
+        """Returns the columns of a chunk, or None if it has unusual content."""
         if not self._read:
             return None
         types = []
         for i, name in enumerate(self._layout.names):
             if i not in self._chunks or i in self._dates:
-                types.append(None)  # not kept, but counted
+                types.append(None)  # skipped, but counted as a field
                 continue
             low, high, fraction = self.facts[name][:3]
             integer = "u8" if high is not None and high >= 2 ** 63 and low >= 0 else "i8"
@@ -473,13 +501,13 @@ class Share:
         types = [("f%d" % i, kind or "U1") for i, kind in enumerate(types)]
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("error")  # also where 1.5 would become an integer
+                warnings.simplefilter("error")  # also if 1.5 would become an integer
                 table = np.loadtxt(io.StringIO(chunk.decode("utf-8", errors="replace")), dtype=types,
                                    delimiter=self._layout.delimiter, comments=None, quotechar='"', ndmin=1)
         except (ValueError, OverflowError, Warning):
             return None
         columns = {i: table["f%d" % i].copy() for i in self._read}
-        # Some may be numbers that are too large, which is to be said.
+        # Infinity may be a number beyond the range, which _parse() reports.
         return None if any(np.isinf(each).any() for each in columns.values()) else columns
 
     def _parse(self, text, place):
@@ -526,7 +554,7 @@ class Share:
         return np.array([float(value) if value else np.nan for value in values], "f8")
 
     def _parse_dates(self, chunk, place):
-        """Returns the columns with dates of rows that have been checked, in seconds."""
+        """Returns the columns with dates, in seconds. The rows have been checked."""
         columns = {i: [] for i in self._dates}
         lines = chunk.decode("utf-8", errors="replace").split("\n") if columns else ()
         for number, line in enumerate(lines):
@@ -554,7 +582,7 @@ class Share:
         return seconds
 
     def _hint(self, value):
-        """Returns what may help with a text that is not a number."""
+        """Returns a hint for a text that is not a number, or ""."""
         if value.startswith(_AMONG_ROWS):
             return _comment_hint(value)
         other = "." if self._layout.decimal == "," else ","
@@ -566,7 +594,7 @@ class Share:
                 raise TableError(f"line {self._line(place, number)} has an odd number of quotation marks; texts that contain line ends are not supported")
 
     def _line(self, place, number):
-        """The number in the file of a line of the chunk that begins at byte `place`."""
+        """Returns the line number in the file for a line of the chunk that begins at byte `place`."""
         lines = number + 1
         with open(self._path, "rb") as file:
             while place > 0:
@@ -584,7 +612,7 @@ def _comment_hint(line):
 
 
 def _inexact(integers):
-    """One of them that float64 cannot hold exactly, or None."""
+    """Returns an integer that float64 cannot represent exactly, or None."""
     large = integers > EXACT
     if integers.dtype.kind == "i":
         large |= integers < -EXACT
@@ -596,8 +624,8 @@ def _inexact(integers):
 
 
 def agree(layout, facts, requested=None):
-    """The type of each column that holds numbers, from the facts of all shares; and remarks, each a key and
-    words."""
+    """Returns the type of each numeric column, from the facts of all shares, and remarks, each a key and a
+    message."""
     types = {}
     remarks = list(layout.remarks)
     texts = [f"'{layout.names[i]}'" + (f" ('{value[:60]}' ...)" if value else "")
@@ -606,7 +634,7 @@ def agree(layout, facts, requested=None):
         remarks.append(("texts", "non-numeric columns are not written: " + ", ".join(texts)))
     comments = max((sum(each[name][5] for each in facts) for name in facts[0]), default=0)
     if comments:
-        remarks.append(("comments", f"comments among the rows are skipped, {comments} of them, that begin with {layout.comment}"))
+        remarks.append(("comments", f"comments among the rows, beginning with {layout.comment}, are skipped: {comments}"))
     for name in facts[0]:
         low = min((each[name][0] for each in facts if each[name][0] is not None), default=None)
         high = max((each[name][1] for each in facts if each[name][1] is not None), default=None)

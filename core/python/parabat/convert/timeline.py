@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The steps of a file in which groups of particles have their own steps and times.
+"""Merges the steps of a file in which each group of particles has its own steps and times.
 
     group a: steps 0, 10             step 0: a, b
     group b: steps 0, 20      ->     step 10: a
                                      step 20: b
 
-Groups meet where they name the same step, or, if some name no steps, the same time. If a group names neither, its
-frames are those of the first group, provided that it has as many.
+Frames of different groups form one step if they have the same step number or, if some groups lack step numbers, the same
+time. If a group has neither, its frames are matched one by one with those of the first group, provided that it has as many.
 """
 
 NUMBER, TIME = 0, 1
-DIGITS = 12  # in which times must agree, since programs compute them in different ways
+DIGITS = 12  # significant digits in which times must agree, since programs compute them in different ways
 
 
 def merge(groups):
-    """(steps, remarks, names of groups that are left out). groups: name -> [(number or None, time or None) of each
+    """Returns (steps, remarks, names of groups that are left out). groups: name -> [(number or None, time or None) for each
     frame]. steps: [(number, time, {name: index of the frame})]."""
     for key in (NUMBER, TIME):
         if all(frame[key] is not None for frames in groups.values() for frame in frames):
@@ -41,8 +41,8 @@ def _by_key(groups, key):
                 if step[which] is None:
                     step[which] = frame[which]
             if key == NUMBER and frame[TIME] is not None and not _agree(frame[TIME], step[TIME]):
-                remarks.append((f"times of {name}", f"the group '{name}' names the time {frame[TIME]} for step {value}, other "
-                                f"groups {step[TIME]}, which is taken"))
+                remarks.append((f"times of {name}", f"the group '{name}' has time {frame[TIME]} for step {value}, other "
+                                f"groups {step[TIME]}, which is used"))
     if is_ascending:
         order.sort()
     return [tuple(steps[each]) for each in order], remarks
@@ -53,7 +53,7 @@ def _agree(one, other):
 
 
 def _by_index(groups):
-    """Of groups of which some name no steps or times."""
+    """Merges groups, some of which have no steps or times."""
     def is_named(frames):
         return any(all(frame[key] is not None for frame in frames) for key in (NUMBER, TIME))
     first = next((name for name, frames in groups.items() if is_named(frames)), next(iter(groups)))
@@ -65,12 +65,12 @@ def _by_index(groups):
         if len(frames) != len(steps):
             left_out.append(name)
             remarks.append((f"frames of {name}", f"the group '{name}' is not written: its {len(frames)} frames cannot be matched "
-                            f"with the {len(steps)} of '{first}', since it does not name the same kind of step or time; "
+                            f"with the {len(steps)} of '{first}', since it does not have the same kind of step or time; "
                             "select it with --species"))
             continue
         if is_named(groups[first]):
-            remarks.append((f"frames of {name}", f"the group '{name}' does not name its steps and times; those of '{first}' are "
-                            "taken"))
+            remarks.append((f"frames of {name}", f"the group '{name}' has no steps and times; those of '{first}' are "
+                            "used"))
         for i, step in enumerate(steps):
             step[2][name] = i
     return steps, remarks, left_out

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Vertex cells: which cell a point is in, if cells and points correspond to each other."""
+"""Vertex cells: finds the cell of each point, if cells and points correspond one to one."""
 
 import numpy as np
 
 
 def cell_of_each_point(connectivity, offsets, count):
-    """The index of the cell that each of `count` points is in; None unless each point is in exactly one cell. offsets:
+    """Returns the index of the cell of each of `count` points, or None unless each point is in exactly one cell. offsets:
     where the points of each cell begin, and the end of the last."""
     sizes = np.diff(offsets)
     if len(connectivity) != count or (sizes <= 0).any() or int(sizes.sum()) != count:
@@ -18,7 +18,7 @@ def cell_of_each_point(connectivity, offsets, count):
 
 
 def cell_name(name, taken):
-    """The name of an attribute made of a cell array, where point arrays have the names `taken`."""
+    """Returns the attribute name for a cell array, given the names `taken` by point arrays."""
     if name not in taken:
         return name
     name += "_cell"

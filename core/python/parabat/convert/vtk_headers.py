@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads the kind, the time and the step number of VTK files without reading their points.
 
-XML files name their kind in the first element, `<VTKFile type="PolyData">`, and hold field data in front of the
-pieces; legacy files hold them between DATASET and POINTS. The time is field data with one value named TimeValue or
-TIME, the step number one named TimeStep or CYCLE; upper and lower case do not matter. Only this part of a file is
-read.
+XML files name their kind in the first element, `<VTKFile type="PolyData">`, and store field data before the pieces;
+legacy files store them between DATASET and POINTS. The time is a single value of field data named TimeValue or
+TIME, and the step number one named TimeStep or CYCLE; case is ignored. Only this part of a file is read.
 """
 
 import base64
@@ -20,8 +19,8 @@ import numpy as np
 from .model import ConvertError
 
 HEAD_BYTES = 64 << 10
-MAX_FIELD_DATA = 1 << 20  # bytes in which field data end, in front of the points
-MAX_INFLATION = 1040      # zlib's largest ratio of sizes
+MAX_FIELD_DATA = 1 << 20  # bytes within which field data must end, before the points
+MAX_INFLATION = 1040      # maximum compression ratio of zlib
 
 TIMES = ("timevalue", "time")
 NUMBERS = ("timestep", "cycle")
@@ -39,7 +38,7 @@ _WORD = re.compile(rb"([\w:]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 
 
 def kind_of(head):
-    """The type of data in a VTK file that begins with these bytes: "PolyData", "legacy" ...; None for other files."""
+    """Returns the type of data in a VTK file that begins with these bytes: "PolyData", "legacy" ...; None for other files."""
     if head.startswith(LEGACY):
         return "legacy"
     found = _KIND.search(head)
@@ -52,7 +51,7 @@ def read_head(path):
 
 
 def read_facts(path):
-    """(time, step number) that a file with points names, each None if it names none."""
+    """Returns (time, step number) of a file with points, each None if missing."""
     head = read_head(path)
     kind = kind_of(head)
     if kind == "legacy":
@@ -65,7 +64,7 @@ def read_facts(path):
 
 
 def facts_of(fields):
-    """(time, step number) among field data: name -> array of any shape."""
+    """Returns (time, step number) from field data: name -> array of any shape."""
     time = number = None
     known = {}
     for name, array in fields.items():
@@ -82,7 +81,7 @@ def facts_of(fields):
 
 
 def _whole(array, with_fractions):
-    """A step number. A floating-point TimeStep is the length of a step."""
+    """Returns a step number, or None: a floating-point TimeStep is the length of a step."""
     value = array[0]
     if array.dtype.kind in "iu":
         return int(value) if value < 2 ** 63 else None
@@ -90,7 +89,8 @@ def _whole(array, with_fractions):
 
 
 def claimed_points(path):
-    """How many points the pieces of an XML file claim. Raises for more than its bytes can hold, and for a truncated file."""
+    """Returns the number of points that the pieces of an XML file claim. Raises for more than the file can hold, and for a
+    truncated file."""
     size, claimed = os.path.getsize(path), 0
     with _mapped(path) as content:
         if content.rfind(b"</VTKFile", max(0, len(content) - HEAD_BYTES)) < 0:
@@ -119,7 +119,7 @@ def _mapped(path):
 
 
 def _xml_fields(path):
-    """Field data with one value, of those that can be a time or a step number: name -> array."""
+    """Returns field data with one value that can be a time or a step number: name -> array."""
     with _mapped(path) as content:
         begin = content.find(b"<FieldData", 0, MAX_FIELD_DATA)
         end = content.find(b"</FieldData>", begin, begin + MAX_FIELD_DATA) if begin >= 0 else -1
@@ -141,7 +141,7 @@ def _xml_fields(path):
 
 
 def _xml_array(content, file_words, about, text):
-    """One value in any encoding of XML files; None for compressors other than zlib."""
+    """Decodes one value in any encoding of XML files; returns None for compressors other than zlib."""
     order = ">" if file_words.get("byte_order") == "BigEndian" else "<"
     dtype = np.dtype(order + TYPES[about["type"]])
     if about.get("format") == "ascii":
@@ -162,8 +162,8 @@ def _xml_array(content, file_words, about, text):
 
 
 def _unpacked(text, encoding, header, is_compressed):
-    """Bytes of an array: a header of one size, or of (blocks, size, size of the last, compressed sizes), and the values."""
-    count = 4 if is_compressed else 1  # numbers in the header, of one block
+    """Returns the bytes of an array, which follow a header: one size, or (blocks, size, size of the last, compressed sizes)."""
+    count = 4 if is_compressed else 1  # numbers in the header, for one block
     size = count * header.itemsize
     if encoding == "raw":
         numbers, rest = np.frombuffer(text[:size], header), text[size:]
@@ -182,7 +182,7 @@ def _unpacked(text, encoding, header, is_compressed):
 # --- Legacy
 
 def _legacy_fields(head):
-    """Field data in front of the points of a legacy file."""
+    """Returns the field data before the points of a legacy file."""
     lines = _Lines(head)
     lines.next()
     lines.next()
@@ -198,7 +198,7 @@ def _legacy_fields(head):
 
 
 class _Lines:
-    """A text that is read line by line; in between, values."""
+    """Reads lines, with values in between."""
 
     def __init__(self, text):
         self._text = text
@@ -219,7 +219,7 @@ class _Lines:
 
 def _legacy_arrays(lines, count, is_binary):
     fields = {}
-    with contextlib.suppress(ValueError, KeyError, IndexError):  # what follows the arrays that were read is not needed
+    with contextlib.suppress(ValueError, KeyError, IndexError):  # errors after the arrays that were read do not matter
         while len(fields) < count:
             words = lines.next().split()
             if not words:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Particles of VTK's point sets, and reading one VTK file through VTK."""
+"""Converts VTK point sets to Particles, and reads single VTK files through VTK."""
 
 import contextlib
 
@@ -9,12 +9,12 @@ from .model import Collector, ConvertError
 from .vtk_cells import cell_name, cell_of_each_point
 
 GHOSTS = "vtkGhostType"
-DUPLICATE = 1  # of points and of cells
+DUPLICATE = 1  # ghost mark of points and cells
 
 
 @contextlib.contextmanager
 def messages():
-    """A list that gets what VTK reports, which is not printed."""
+    """Yields a list that collects the messages of VTK instead of printing them."""
     # pylint: disable-next=import-outside-toplevel
     from vtkmodules.vtkCommonCore import vtkLogger, vtkOutputWindow, vtkStringOutputWindow
     reported, found = vtkStringOutputWindow(), []
@@ -34,14 +34,14 @@ def messages():
 
 
 def read_file(path, module, reader_name, is_empty=False):
-    """The point set in a file. is_empty: it has no points, which VTK warns of."""
+    """Returns the point set in a file. is_empty: it has no points, so that warnings of VTK are ignored."""
     from vtkmodules.vtkCommonDataModel import vtkPointSet  # pylint: disable=import-outside-toplevel
     with messages() as reported:
         reader = getattr(__import__("vtkmodules." + module, fromlist=[reader_name]), reader_name)()
         reader.SetFileName(path)
         reader.Update()
         data = reader.GetOutputDataObject(0)
-    # Warnings count as errors: some readers report no more of a truncated file.
+    # Warnings count as errors: some readers only warn about a truncated file.
     if reported and not (is_empty and isinstance(data, vtkPointSet) and data.GetNumberOfPoints() == 0):
         raise ConvertError(f"VTK reports: {reported[0]}")
     if not isinstance(data, vtkPointSet):
@@ -51,7 +51,7 @@ def read_file(path, module, reader_name, is_empty=False):
 
 
 def read_points(data, options):
-    """Particles of a point set: point data, and the cell data of vertices if each point is in one cell."""
+    """Returns the Particles of a point set: point data, and the cell data of vertices if each point is in one cell."""
     from vtkmodules.util.numpy_support import vtk_to_numpy  # pylint: disable=import-outside-toplevel
     count = data.GetNumberOfPoints()
     collector = Collector(options, count)
@@ -80,7 +80,7 @@ def leave_cells_out(collector, names):
 
 
 def skip_duplicates(collector, keep):
-    """Takes the rows away that another piece has. keep: a boolean for each, or None."""
+    """Removes rows that belong to another piece. keep: a boolean for each row, or None."""
     if keep is None or keep.all():
         return
     collector.remarks.append(("ghosts", "points duplicated from other pieces are skipped"))
@@ -116,7 +116,7 @@ def _add_arrays(collector, fields, cell_of):
 
 
 def _values(array):
-    """Values of an array of VTK; bits as bytes."""
+    """Returns the values of a VTK array; bits become bytes."""
     from vtkmodules.util.numpy_support import vtk_to_numpy  # pylint: disable=import-outside-toplevel
     from vtkmodules.vtkCommonCore import vtkBitArray, vtkUnsignedCharArray  # pylint: disable=import-outside-toplevel
     if isinstance(array, vtkBitArray):
@@ -127,7 +127,7 @@ def _values(array):
 
 
 def _vertices(data):
-    """The cell of each point, if all cells are vertices and each point is in one; else None."""
+    """Returns the cell of each point if all cells are vertices and each point is in one, otherwise None."""
     from vtkmodules.util.numpy_support import vtk_to_numpy  # pylint: disable=import-outside-toplevel
     from vtkmodules.vtkCommonDataModel import vtkPolyData, vtkUnstructuredGrid  # pylint: disable=import-outside-toplevel
     if isinstance(data, vtkPolyData):

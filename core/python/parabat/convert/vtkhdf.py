@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Points of VTKHDF files (versions 1 and 2), by h5py.
+"""Points of VTKHDF files (versions 1 and 2), read with h5py.
 
-The group VTKHDF holds PolyData or an UnstructuredGrid, or groups of them (PartitionedDataSetCollection,
-MultiBlockDataSet), which are blocks. The arrays of all steps and pieces follow each other:
+The group VTKHDF contains PolyData or an UnstructuredGrid, or groups of them (PartitionedDataSetCollection,
+MultiBlockDataSet), which are blocks. The arrays of all steps and pieces are concatenated:
 
     NumberOfPoints   3 2 4 1          points of each piece
     Points           ...... ....      of all pieces
@@ -11,8 +11,8 @@ MultiBlockDataSet), which are blocks. The arrays of all steps and pieces follow 
     Steps/PointDataOffsets/id  0 5    the first value of an array; PointOffsets if it is missing
     Steps/Values        0.5 1.5       the times
 
-A file without Steps has one step. Types stay as they are stored. VTK 9.1 of ParaView 5.11 reads neither PolyData nor
-Steps, so that VTK is not used.
+A file without Steps has one step. Stored types are kept. VTK is not used, since VTK 9.1 in ParaView 5.11 reads neither
+PolyData nor Steps.
 """
 
 import functools
@@ -28,7 +28,7 @@ from .vtk_points import DUPLICATE, GHOSTS, leave_cells_out, skip_duplicates
 ROOT = "VTKHDF"
 WITH_POINTS = ("PolyData", "UnstructuredGrid", "PointSet")
 WITH_BLOCKS = ("PartitionedDataSetCollection", "MultiBlockDataSet")
-CELLS = ("Vertices", "Lines", "Polygons", "Strips")  # of PolyData, in the order of its cell data
+CELLS = ("Vertices", "Lines", "Polygons", "Strips")  # the order of cell data in PolyData
 VERTICES = (1, 2)
 
 
@@ -38,7 +38,7 @@ def steps(path, options):
 
 
 def read_only_step(path, options, facts):
-    """The Particles of a file with one step; facts gets its time and step number."""
+    """Returns the Particles of a file with one step; adds its time and step number to facts."""
     with hdf5.opened(path, options) as file:
         if ROOT not in file:
             raise ConvertError(f"is HDF5 without a group {ROOT}")
@@ -79,7 +79,7 @@ def _read(blocks, i, options):
 
 
 def _divided(blocks, i, options):
-    if any(block.cell_arrays() for _, block in blocks):  # a vertex may be in another part than its point
+    if any(block.cell_arrays() for _, block in blocks):  # a vertex and its point may be in different parts
         return None
     with_names = len(blocks) > 1 or options.species
     return [Divided(block.size(i, options), functools.partial(block.read_part, i, options, name if with_names else ""),
@@ -91,7 +91,7 @@ def _text(value):
 
 
 def _blocks(root, options):
-    """(name or "", _Block) of what has points."""
+    """Returns (name or "", _Block) for each block with points."""
     kind = _text(root.attrs.get("Type", ""))
     if kind in WITH_POINTS:
         return [("", _Block(root))]
@@ -125,7 +125,7 @@ def _times(node):
 
 
 class _Block:
-    """One data set with its steps."""
+    """A data set with its steps."""
 
     def __init__(self, node):
         self.node = node
@@ -154,7 +154,7 @@ class _Block:
         return values.astype(np.int64)
 
     def _of_step(self, path, i, default):
-        """A number of Steps for step i."""
+        """Returns a value of the group Steps for step i."""
         if self._steps is None or path not in self._steps:
             return default
         values = self._whole_numbers("Steps/" + path)
@@ -163,7 +163,7 @@ class _Block:
         return values[i] if values.ndim == 1 else values[i].reshape(-1)
 
     def _pieces(self, i):
-        """Range of the pieces of step i."""
+        """Returns the range of pieces of step i."""
         if self._steps is None:
             return 0, len(self._counts)
         steps_count = len(self.times)
@@ -175,13 +175,13 @@ class _Block:
         return first, first + count
 
     def _rows(self, i):
-        """First point and number of points of step i."""
+        """Returns the first point and the number of points of step i."""
         first, end = self._pieces(i)
         before = int(self._counts[:first].sum())
         return int(self._of_step("PointOffsets", i, before)), int(self._counts[first:end].sum())
 
     def facts(self, i):
-        """(time, step number) among the field data."""
+        """Returns (time, step number) from the field data."""
         fields = self.node.get("FieldData")
         found = {}
         for name in fields if fields is not None else ():
@@ -199,7 +199,7 @@ class _Block:
         return [] if fields is None else [name for name in fields if name != GHOSTS]
 
     def size(self, i, options):
-        """Bytes of a step in memory."""
+        """Returns the size of a step in memory, in bytes."""
         nodes = [self._points, *(node for name, node in self._fields.items() if options.wants(name))]
         return self._rows(i)[1] * sum(node.dtype.itemsize * int(np.prod(node.shape[1:])) for node in nodes if node.shape)
 
@@ -207,7 +207,7 @@ class _Block:
         return self.read(i, options, species, (part, count))
 
     def read(self, i, options, species="", part=(0, 1)):
-        """Particles of step i, or of the part (i, n) of it."""
+        """Returns the Particles of step i, or of the part (i, n) of it."""
         first, count = self._rows(i)
         begin, end = part_of(count, *part)
         collector = Collector(options, end - begin)
@@ -276,7 +276,7 @@ class _Block:
         return keep
 
     def _vertices(self, i, count):
-        """First cell of step i, and the cell, from there, of each point; None if the cells are not such."""
+        """Returns the first cell of step i, and the cell of each point relative to it; None unless each point has one cell."""
         is_poly = _text(self.node.attrs["Type"]) == "PolyData"
         prefix = "Vertices/" if is_poly else ""
         first, end = self._pieces(i)
@@ -305,7 +305,7 @@ class _Block:
         return first_cell, cell_of_each_point(np.concatenate(members), np.cumsum(sizes), count)
 
     def _row(self, path, i, default):
-        """A row of an array of Steps, which has a number for each kind of cells."""
+        """Returns a row of an array in Steps, which has a number for each kind of cell."""
         if self._steps is None or path not in self._steps:
             return default
         return hdf5.read(self._steps[path], i).astype(np.int64)

@@ -3,8 +3,8 @@
 
     <DataItem Format="HDF" Dimensions="100 3" NumberType="Float" Precision="8">run.h5:/step_0/positions</DataItem>
 
-An array in HDF5 keeps the type that it has there, and hdf5.py opens the file, so that links out of it are followed only
-with --follow-links. An item may also be a reference to another one, or a HyperSlab of one.
+An array in HDF5 keeps its stored type. hdf5.py opens the file, so links to other files are followed only with
+--follow-links. An item may also be a reference to another item, or a HyperSlab of one.
 """
 
 import contextlib
@@ -21,14 +21,14 @@ MAX_REFERENCES = 16
 
 
 class Items:
-    """Reads DataItems of one file."""
+    """Reads the DataItems of one file."""
 
     def __init__(self, path, root, options):
         self._path, self._root, self._options = path, root, options
         self._folder = os.path.dirname(path)
 
     def resolve(self, node):
-        """The element itself, or the one that it refers to: Reference="/Xdmf/Domain/DataItem[@Name='t']", or "XML" with
+        """Returns the element, or the one that it refers to: Reference="/Xdmf/Domain/DataItem[@Name='t']", or "XML" with
         that path as the text."""
         for _ in range(MAX_REFERENCES):
             reference = node.get("Reference")
@@ -45,7 +45,7 @@ class Items:
         raise ConvertError(f"refers to other items more than {MAX_REFERENCES} times")
 
     def read(self, node, remarks=None):
-        """Values in the shape of the item."""
+        """Returns the values in the shape of the item."""
         node = self.resolve(node)
         kind = (node.get("ItemType") or node.get("Type") or "Uniform").lower()
         if kind == "hyperslab":
@@ -86,7 +86,7 @@ class Items:
         return np.dtype(TYPES[name] + precision)
 
     def file(self, name):
-        """A regular file that the item names."""
+        """Returns the path of a regular file that the item names."""
         path = os.path.join(self._folder, name)
         if not os.path.isfile(path):
             raise ConvertError(f"names {name}, which does not exist or is not a regular file")
@@ -141,7 +141,7 @@ class Items:
         return np.fromfile(path, dtype.newbyteorder(order), count, offset=skip).astype(dtype, copy=False).reshape(shape)
 
     def _slab(self, node, remarks):
-        """start, stride and count along each axis, and the array."""
+        """Returns a HyperSlab: start, stride and count along each axis, and the array."""
         children = node.findall("DataItem")
         if len(children) != 2:
             raise ConvertError(f"a HyperSlab with {len(children)} DataItems; expected 2")

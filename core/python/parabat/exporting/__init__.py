@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writers of `parabat export`, one module per family of formats.
 
-A writer is a function (Source, path). It writes every value exactly, and reports what its format cannot hold by
-Source.leave_out() or Source.note(). Names that its format has for an attribute, such as ParticleIDs for id, are used.
+A writer is a function (Source, path). It writes every value exactly, and reports what its format cannot store by
+Source.leave_out() or Source.note(). It uses the format's own names for attributes, such as ParticleIDs for id.
 """
 
 from . import gadget, lammps, las, openpmd, plain, vtk, xyz
@@ -21,7 +21,7 @@ FORMATS = {
     "gadget": ((".hdf5",), gadget.write_gadget),
     "openpmd": ((".h5",), openpmd.write_openpmd),
     "las": ((".las",), las.write_las),
-    "laz": ((".laz",), las.write_laz)}
+    "laz": ((".laz", ".copc.laz"), las.write_laz)}
 ENDINGS = {ending: name for name, (endings, _) in FORMATS.items() for ending in endings}
 
 __all__ = ["ENDINGS", "FORMATS", "Source"]

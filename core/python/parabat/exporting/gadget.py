@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Gadget snapshots in HDF5, of one PartType: the one that the metadata name, else PartType1.
+"""Gadget snapshots in HDF5 with one PartType: the one in the metadata, otherwise PartType1.
 
-The time and the box size are in the header, with what the metadata keep of the header, units and cosmology of a
-converted snapshot. Ids, velocities and masses get Gadget's names.
+The header contains the time and the box size, and any header, units and cosmology of a converted snapshot that the
+metadata contain. Ids, velocities and masses get Gadget's names.
 """
 
 import re
@@ -34,7 +34,7 @@ def write_gadget(source, path):
         if source.time is not None:
             header.attrs["Time"] = float(source.time)
         else:
-            source.note("the dataset has no time, so that the header has none")
+            source.note("the dataset has no time, so the header has none")
         header.attrs["BoxSize"] = _box_size(source)
         for name in GROUPS:
             group = file.create_group(name) if isinstance(about.get(name), dict) else None
@@ -52,7 +52,7 @@ def write_gadget(source, path):
 
 
 def _set_unit(node, unit):
-    """SWIFT's attribute for expressions such as "a [ cm ]", else `Units`."""
+    """Writes SWIFT's attribute for expressions such as "a [ cm ]", otherwise `Units`."""
     if isinstance(unit, str):
         node.attrs["Expression for physical CGS units" if "[" in unit else "Units"] = unit
 
@@ -62,8 +62,8 @@ def _set(group, name, value):
     if are_numbers or isinstance(value, (str, int, float)):
         try:
             group.attrs[name] = value
-        except (TypeError, OverflowError, ValueError):  # integers of more than 64 bits
-            refuse(f"{group.name}: the metadata have the value {str(value)[:60]} of {name}, which HDF5 cannot hold")
+        except (TypeError, OverflowError, ValueError):  # integers with more than 64 bits
+            refuse(f"{group.name}: the metadata have the value {str(value)[:60]} of {name}, which HDF5 cannot store")
 
 
 def _counts(header, number, count):
@@ -77,7 +77,7 @@ def _counts(header, number, count):
 
 
 def _box_size(source):
-    """The length of a periodic cube, or three lengths of a box, that begins at the origin; 0 for none."""
+    """Returns the length of a periodic cube at the origin, three lengths for another box there, or 0 without a box."""
     box = source.box
     if box is None:
         source.note("the dataset has no box; BoxSize is 0")

@@ -12,20 +12,20 @@ VECTORS = {"v": "vx vy vz", "velocity": "vx vy vz", "velocities": "vx vy vz", "f
            "forces": "fx fy fz", "mu": "mux muy muz", "omega": "omegax omegay omegaz", "angmom": "angmomx angmomy angmomz",
            "tq": "tqx tqy tqz"}
 IMAGES = ("ix", "iy", "iz")
-# Columns of an atom style between its id and its position: names of attributes that can be each.
+# Columns of an atom style between its id and its position, with the attribute names accepted for each.
 STYLES = (("full", (("mol", "molecule"), ("type",), ("q", "charge"))), ("sphere", (("type",), ("diameter",), ("density",))),
           ("charge", (("type",), ("q", "charge"))), ("molecular", (("mol", "molecule"), ("type",))), ("atomic", (("type",),)))
 WHOLE = ("mol", "molecule", "type")
 
 
 def _found_box(source, what):
-    """The box and the words for its boundaries, "" if unknown; without a box, that of the particles."""
+    """Returns the box and its boundary keywords ("" if unknown). Without a box, returns the bounds of the particles."""
     box = source.box
     if _has_volume(source):
         words = (source.program("lammps").get("box") or {}).get("boundary") if "lammps" in source.metadata else None
         return box, words or (" ".join("pp" if each else "ff" for each in box.periodic) if None not in box.periodic else "")
-    source.note(f"the dataset has no box{'' if box is None else ' with a volume'}, which {what} requires; the box goes from the "
-                "least to the greatest coordinates of the particles")
+    source.note(f"the dataset has no box{'' if box is None else ' with a volume'}, which {what} requires; the box spans the "
+                "coordinates of the particles")
     low, high = _open_ends(source)
     return Box(low, np.diag(high - low), [False] * 3), "ss ss ss"
 
@@ -36,13 +36,13 @@ def _has_volume(source):
 
 
 def _open_ends(source):
-    """Ends of the particles; along an axis on which they are all at one place, half a unit from there."""
+    """Returns the bounds of the particles, extended by half a unit along axes on which all coordinates are equal."""
     low, high = source.bounds()
     return np.where(high > low, low, low - 0.5), np.where(high > low, high, high + 0.5)
 
 
 def _form(box):
-    """"orthogonal", "triclinic" (lower triangular edges, as LAMMPS has them) or "general"."""
+    """Returns "orthogonal", "triclinic" (lower triangular edges, as in LAMMPS) or "general"."""
     edges = np.asarray(box.edges)
     if (edges[~np.eye(3, dtype=bool)] == 0).all() and (np.diag(edges) > 0).all():
         return "orthogonal"
@@ -58,7 +58,7 @@ def _text(*numbers):
 def write_dump(source, path):
     box, boundary = _found_box(source, "a dump")
     if not boundary:
-        source.note("the dataset does not say which boundaries its box has, so that the dump does not either")
+        source.note("the dataset does not state the boundaries of its box, so neither does the dump")
     if source.step is None:
         source.note("the dataset has no step number, which a dump requires; the timestep is 0")
     names, columns = _dump_columns(source)
@@ -81,7 +81,7 @@ def _dump_box(box, boundary, source):
     if form == "general":
         rows = "".join(f"{_text(*edges[i], low[i])}\n" for i in range(3))
         return f"ITEM: BOX BOUNDS abc origin{words}\n{rows}"
-    # Without a box, the ends are exactly those of the particles.
+    # Without a box, the bounds are exactly those of the particles.
     high = low + np.diag(edges) if _has_volume(source) else _open_ends(source)[1]
     if form == "orthogonal":
         return f"ITEM: BOX BOUNDS{words}\n" + "".join(f"{_text(low[i], high[i])}\n" for i in range(3))
@@ -93,7 +93,7 @@ def _dump_box(box, boundary, source):
 
 
 def _dump_columns(source):
-    """Names and columns: id, type, x y z, and the others."""
+    """Returns names and columns: id, type, x y z, and the others."""
     found, codes = [], []
     for written, name in unique_names(source, lambda name: re.sub(r"\s", "_", name) or "_"):
         values = source.attributes[name]
@@ -117,7 +117,7 @@ def _dump_columns(source):
     if twice is not None:
         refuse(f"two columns would be called '{twice}'; exclude one with --attributes")
     if id_name is None:
-        source.note("the dataset has no integer id, so that the dump has no column id")
+        source.note("the dataset has no integer id, so the dump has no column id")
     return names, [values for _, values in found]
 
 
@@ -158,7 +158,7 @@ def write_data(source, path):
 
 
 def _masses(source, types):
-    """(attribute, section Masses), if all particles of a type have one mass."""
+    """Returns (attribute, section Masses) if all particles of a type have the same mass."""
     name = source.find(MASSES, kinds="f")
     if name is None or not source.count or int(types.max()) > source.count:
         return None, ""
@@ -180,11 +180,11 @@ def _data_box(box):
 
 
 def _atom_columns(source):
-    """(attribute with the ids or None, columns of the section Atoms, attributes in them, atom style)."""
+    """Returns (attribute with the ids or None, columns of the section Atoms, attributes in them, atom style)."""
     id_name = source.find(IDS, kinds="iu")
     ids = None if id_name is None else source.attributes[id_name]
     if ids is not None and len(ids) and (int(ids.min()) < 1 or len(np.unique(ids)) != len(ids)):
-        source.note(f"'{id_name}' has values below 1 or repeated ones, which LAMMPS refuses; atoms are numbered from 1 instead")
+        source.note(f"'{id_name}' has values below 1 or repeated ones, which LAMMPS rejects; atoms are numbered from 1 instead")
         ids = None
     elif ids is None:
         source.note("the dataset has no integer id, which LAMMPS requires; atoms are numbered from 1")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""LAS 1.4 and LAZ through laspy. Attributes with the name and range of a standard dimension become it; others are extra
+"""LAS 1.4, LAZ and COPC through laspy. Attributes with the name and range of a standard dimension become it; others are extra
 dimensions in their type.
 
 LAS holds coordinates as 32-bit integers times a scale plus an offset. Scale and offset are those in the metadata of a
@@ -7,17 +7,16 @@ converted file if they give the same coordinates, else the finest power of ten t
 coordinates, a note says by how much.
 """
 
-import re
-
 import numpy as np
 
 from ..errors import refuse
 from ..export import needed
+from . import copc
 from .source import unique_names
 
 MAX_INTEGER = 2 ** 31 - 1
-MAX_NAME = 32           # bytes of the name of an extra dimension
-MAX_COMPONENTS = 3      # of an extra dimension
+MAX_NAME = 32           # maximum bytes in the name of an extra dimension
+MAX_COMPONENTS = 3      # maximum components of an extra dimension
 COLOURS = ("red", "green", "blue")
 
 
@@ -26,14 +25,23 @@ def write_las(source, path):
 
 
 def write_laz(source, path):
-    if re.search(r"\.copc$", source.target[:-4], re.IGNORECASE):
-        refuse(f"{source.target}: COPC files cannot be written; choose a name without .copc")
-    needed("lazrs", "export to .laz", "laspy[lazrs]")
+    lazrs = needed("lazrs", "export to .laz")
+    if source.target.lower().endswith(".copc.laz"):
+        laspy, header, record = _points(source)
+        copc.write(laspy, lazrs, path, header, record)
+        return
     _write(source, path, True)
 
 
 def _write(source, path, is_compressed):
-    laspy = needed("laspy", "export to LAS", "laspy[lazrs]")
+    laspy, header, record = _points(source)
+    with laspy.open(path, mode="w", header=header, do_compress=is_compressed) as writer:
+        writer.write_points(record)
+
+
+def _points(source):
+    """laspy, a header, and the record of all points."""
+    laspy = needed("laspy", "export to LAS")
     source.has_no_place("LAS", "time", "step", "units", "periodic box")
     source.has_only_codes("LAS")
     point_format = _point_format(source)
@@ -48,12 +56,11 @@ def _write(source, path, is_compressed):
         record[axis] = integers[:, i]
     for name, values in standard + extra:
         record[name] = values
-    with laspy.open(path, mode="w", header=header, do_compress=is_compressed) as writer:
-        writer.write_points(record)
+    return laspy, header, record
 
 
 def _point_format(source):
-    """The format that has the dimensions that the attributes need: that of a converted file, or one with colours."""
+    """Returns the point format that has the dimensions of the attributes: that of a converted file, or one with colours."""
     kept = source.program("las").get("point_format")
     if kept in (6, 7, 8):
         return kept
@@ -64,10 +71,10 @@ def _point_format(source):
 
 
 def _integers(source):
-    """(scales, offsets, integers) of the coordinates."""
+    """Returns (scales, offsets, integers) for the coordinates."""
     positions = source.positions.astype(np.float64)
     if not np.isfinite(positions).all():
-        refuse("positions are not all finite, which LAS does not hold; select others with --box")
+        refuse("LAS cannot store positions that are not finite; select others with --box")
     about = source.program("las")
     scales, offsets = (np.array(about.get(name, []), float) for name in ("scales", "offsets"))
     if scales.shape == offsets.shape == (3,) and (scales > 0).all():
@@ -95,7 +102,7 @@ def _add_crs(laspy, header, source):
 
 
 def _dimensions(laspy, source, header):
-    """Pairs of name and values: of standard dimensions, and of extra ones."""
+    """Returns pairs of a name and values, for standard dimensions and for extra ones."""
     standard, extra, taken = [], [], set(header.point_format.dimension_names) | {"X", "Y", "Z", "x", "y", "z"}
     for written, name in unique_names(source, lambda name: name.replace("\0", "_")):
         values = source.attributes[name]
@@ -122,7 +129,7 @@ def _dimensions(laspy, source, header):
 
 
 def _fits(laspy, header, name, values):
-    """Whether an attribute is a standard dimension that holds all of its values."""
+    """Returns whether an attribute has a standard dimension that can store all of its values."""
     if name not in header.point_format.standard_dimension_names or name in ("X", "Y", "Z") or values.ndim > 1:
         return False
     about = header.point_format.dimension_by_name(name)

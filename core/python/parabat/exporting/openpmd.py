@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""openPMD 1.1.0 in HDF5: one iteration with one species, whose name the metadata have, else "particles"."""
+"""openPMD 1.1.0 in HDF5: one iteration with one species, named as in the metadata, otherwise "particles"."""
 
 import datetime
 import re
@@ -11,7 +11,7 @@ from ..export import needed
 from .source import create_hdf5, hdf5_name, unique_names
 
 STANDARD = "1.1.0"
-# Powers of m, kg, s, A, K, mol, cd of what attributes with these names are.
+# unitDimension of attributes with these names: powers of m, kg, s, A, K, mol, cd.
 LENGTH = (1, 0, 0, 0, 0, 0, 0)
 DIMENSIONS = {"velocity": (1, 0, -1, 0, 0, 0, 0), "v": (1, 0, -1, 0, 0, 0, 0), "mass": (0, 1, 0, 0, 0, 0, 0),
               "charge": (0, 0, 1, 1, 0, 0, 0), "momentum": (1, 1, -1, 0, 0, 0, 0)}
@@ -19,9 +19,9 @@ DIMENSIONS.update(velocities=DIMENSIONS["velocity"], masses=DIMENSIONS["mass"])
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "fs": 1e-15, "as": 1e-18, "min": 60.0, "h": 3600.0,
            "d": 86400.0}
 METRES = {"m": 1.0, "km": 1e3, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "nm": 1e-9, "angstrom": 1e-10, "Angstrom": 1e-10,
-          "A": 1e-10, "pm": 1e-12, "bohr": 5.29177210544e-11,  # of CODATA 2022
+          "A": 1e-10, "pm": 1e-12, "bohr": 5.29177210544e-11,  # CODATA 2022
           "au": 149597870700.0, "pc": 3.0856775814913673e16, "kpc": 3.0856775814913673e19, "Mpc": 3.0856775814913673e22}
-OF_VELOCITIES = ("s", "ms", "us", "ns", "ps", "fs", "as")  # not h, since kpc/h is a length
+OF_VELOCITIES = ("s", "ms", "us", "ns", "ps", "fs", "as")  # without h, since kpc/h is a length
 AXES = ("x", "y", "z")
 
 
@@ -50,7 +50,7 @@ def write_openpmd(source, path):
 
 
 def _time_unit(source):
-    """Seconds in the unit of the time; times of converted openPMD files are in seconds."""
+    """Returns the time unit in seconds; times of converted openPMD files are in seconds."""
     unit = source.units.get("time")
     if unit is None and source.time is not None:
         source.note("the time unit is unknown; timeUnitSI is 1")
@@ -87,16 +87,16 @@ def _write_species(group, source, about):
 
 
 def _of_unit(unit, dimension):
-    """unitSI and dimension of a unit that is a length by a time, as velocities have; (None, dimension) of others."""
+    """Returns (unitSI, dimension) for a unit that is a length divided by a time, otherwise (None, dimension)."""
     length, slash, time = unit.partition("/") if isinstance(unit, str) else ("", "", "")
     if not slash or length not in METRES or time not in OF_VELOCITIES:
         return None, dimension
-    # In decimals, since 1e-10 / 1e-15 is not 1e5.
+    # In decimal arithmetic, since 1e-10 / 1e-15 is not exactly 1e5.
     return float(Decimal(repr(METRES[length])) / Decimal(repr(SECONDS[time]))), DIMENSIONS["velocity"]
 
 
 def _describe(node, dimension):
-    """Attributes of a record."""
+    """Writes the attributes of a record."""
     node.attrs["unitDimension"] = np.array(dimension, np.float64)
     node.attrs["timeOffset"] = np.float32(0)
     node.attrs["macroWeighted"] = np.uint32(0)

@@ -12,7 +12,7 @@ from ..convert.text_tables import column_name
 from ..errors import refuse
 from ..export import columns, needed
 
-ROWS = 100000  # of text at once
+ROWS = 100000  # rows of text written at a time
 
 
 def write_npz_file(source, path):
@@ -24,7 +24,7 @@ def write_npz_file(source, path):
 
 
 def _facts(source):
-    """Single values `time` and `step`, which `parabat convert` takes as those of the dataset."""
+    """Returns single values `time` and `step`, which `parabat convert` uses as those of the dataset."""
     taken, found = {name.lower() for name in source.attributes}, {}
     for name, value, dtype in (("time", source.time, np.float64), ("step", source.step, np.int64)):
         if value is not None and name in taken:
@@ -35,8 +35,8 @@ def _facts(source):
 
 
 def write_npz(arrays, path):
-    """Arrays by name."""
-    # np.savez takes names as keyword arguments, of which it has some itself.
+    """Writes arrays by name."""
+    # np.savez takes names as keyword arguments, which could clash with its own.
     with zipfile.ZipFile(path, "w") as archive:
         for name, values in arrays.items():
             with archive.open(name + ".npy", "w", force_zip64=True) as file:
@@ -50,10 +50,10 @@ def write_csv_file(source, path):
 
 
 def write_csv(found, count, path):
-    """Columns by name, of `count` values, masked ones as nothing. Names that a spreadsheet program would take for a
-    formula get an apostrophe in front, which `parabat convert` takes away."""
+    """Writes named columns of `count` values; masked values are empty. Names that a spreadsheet program would interpret as
+    a formula get a leading apostrophe, which `parabat convert` removes."""
     def texts(values):
-        # The shortest decimals that are the number again, for float32 those of float32.
+        # The shortest decimals that reproduce the number in its own type.
         words = values.astype(str) if values.dtype == np.float32 else values
         return ["" if word is None else word for word in words.tolist()]
 
@@ -70,8 +70,8 @@ def write_csv(found, count, path):
 
 
 def write_parquet(source, path):
-    """With the time, the step and the metadata as the value of `parabat` in the metadata of the schema."""
-    parquet = needed("pyarrow.parquet", "export to .parquet", "pyarrow")
+    """Stores the time, the step and the metadata as `parabat` in the metadata of the schema."""
+    parquet = needed("pyarrow.parquet", "export to .parquet")
     about = {"time": source.time, "step": source.step, "metadata": source.metadata}
     table = source.particles.to_arrow()
     text = json.dumps({key: value for key, value in about.items() if value is not None})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The particles that are exported, and what is known of them: time, step, units, periodic box, texts of codes."""
+"""The particles to export with their metadata: time, step, units, periodic box, texts of codes."""
 
 import collections
 import json
@@ -10,8 +10,8 @@ import numpy as np
 from ..errors import refuse
 
 Box = collections.namedtuple("Box", "origin edges periodic")
-Box.__doc__ = """A simulation box: its origin (3,), its edge vectors (3, 3), one a row, and whether each axis is periodic, or None
-three times if that is unknown."""
+Box.__doc__ = """A simulation box: its origin (3,), its edge vectors (3, 3), one per row, and whether each axis is periodic, with
+None for all axes if that is unknown."""
 UNKNOWN = [None] * 3
 
 IDS = ("id", "ids", "particleids", "particle_id", "id_particle")
@@ -20,10 +20,10 @@ MASSES = ("mass", "masses")
 
 
 class Source:
-    """What a writer gets."""
+    """The input of a writer."""
 
     def __init__(self, particles, metadata="", name=""):
-        """particles: as Dataset.read() returns them. metadata: the JSON text of the dataset. name: of the file to write."""
+        """particles: as returned by Dataset.read(). metadata: the JSON text of the dataset. name: the file to write."""
         self.positions = particles.positions
         self.attributes = dict(particles.items())
         self.count = particles.count
@@ -39,7 +39,7 @@ class Source:
             self.metadata = {}
 
     def note(self, text):
-        """A line for the user, said once."""
+        """Reports a line to the user, once."""
         if text not in self.notes:
             self.notes.append(text)
 
@@ -47,7 +47,7 @@ class Source:
         self.note(f"'{name}' is not written: {why}")
 
     def has_no_place(self, format_name, *facts):
-        """Reports which of "time", "step", "units", "periodic box" are known, but not written."""
+        """Reports which of "time", "step", "units", "periodic box" are known but not written."""
         box = self.box
         known = {"time": self.time is not None, "step": self.step is not None, "units": bool(self.units),
                  "periodic box": box is not None}
@@ -56,7 +56,7 @@ class Source:
             self.note(f"not written, since {format_name} has no place for it: {', '.join(lost)}")
 
     def find(self, names, width=1, kinds="iuf"):
-        """The name of the first attribute that is called one of `names`, ignoring case; None if there is none."""
+        """Returns the first attribute whose name is among `names`, ignoring case, or None."""
         for requested in names:
             for name, values in self.attributes.items():
                 own = 1 if values.ndim == 1 else values.shape[1]
@@ -65,7 +65,7 @@ class Source:
         return None
 
     def program(self, name):
-        """What a converter kept of the file of another program."""
+        """Returns the metadata that a converter kept from the file of another program."""
         found = self.metadata.get(name)
         return found if isinstance(found, dict) else {}
 
@@ -75,7 +75,7 @@ class Source:
         return units if isinstance(units, dict) else {}
 
     def texts(self, name):
-        """The text of each code of an attribute, if the metadata have them and each particle has one."""
+        """Returns the texts of an attribute that is codes, if the metadata contain one for each particle."""
         values = self.attributes[name]
         if values.ndim > 1 or values.dtype.kind not in "iu":
             return None
@@ -88,7 +88,7 @@ class Source:
         return None
 
     def has_only_codes(self, format_name, names=None):
-        """Reports attributes, of `names` or all, whose texts the metadata have, but the file does not."""
+        """Reports attributes, of `names` or all, whose texts are in the metadata but not in the file."""
         lost = [name for name in (self.attributes if names is None else names) if self._has_texts(name)]
         if lost:
             self.note(f"the texts of {', '.join(map(repr, lost))} are not written, since {format_name} "
@@ -104,8 +104,8 @@ class Source:
 
     @property
     def box(self):
-        """The box that the metadata name, or None: that of another program, which also has the ends of open axes, unless
-        `periodic_box` says otherwise."""
+        """Returns the box in the metadata, or None. Prefers that of another program, which includes the bounds of open axes,
+        unless it contradicts `periodic_box`."""
         periodic, own = self._valid(self._periodic_box), None
         for find in (self._lammps_box, self._xyz_box, self._h5md_box, self._gsd_box, self._md_box, self._cfg_box, self._ase_box):
             own = own or self._valid(find)
@@ -115,7 +115,7 @@ class Source:
 
     @property
     def pbc(self):
-        """Whether each axis is periodic, of files that say so without a box; None if unknown."""
+        """Returns whether each axis is periodic, for files that state this without a box; None if unknown."""
         found = self.program("xyz").get("pbc") or self.program("ase").get("pbc")
         return list(map(bool, found)) if isinstance(found, list) and len(found) == 3 else None
 
@@ -135,7 +135,7 @@ class Source:
         if not any(periodic):
             return None
         low, high = self.bounds()
-        for axis in range(3):  # an open axis reaches as far as the particles
+        for axis in range(3):  # an open axis spans the particles
             if periodic[axis]:
                 low[axis], high[axis] = ends[0][axis], ends[1][axis]
         return Box(low, np.diag(high - low), periodic)
@@ -156,7 +156,7 @@ class Source:
 
     @staticmethod
     def _of_words(words):
-        """Which axes are periodic by words such as "pp ff ss"."""
+        """Returns which axes are periodic, from keywords such as "pp ff ss"."""
         words = (words or "").split()
         return [word[:1] == "p" for word in words] if len(words) == 3 else UNKNOWN
 
@@ -165,7 +165,7 @@ class Source:
         return about and self._of_edges(about["edges"], about.get("origin"), self.pbc or self._of_words(about.get("boundary")))
 
     def _cfg_box(self):
-        cell = self.program("cfg").get("cell")  # AtomEye repeats it along all axes
+        cell = self.program("cfg").get("cell")  # AtomEye cells are periodic along all axes
         return cell and self._of_edges(cell, None, [True] * 3)
 
     def _ase_box(self):
@@ -203,7 +203,7 @@ class Source:
         return self._of_edges(edges, self.program("md").get("origin"), [True] * 3)
 
     def bounds(self):
-        """Lower and upper ends of the finite positions; 0 and 1 without any."""
+        """Returns the bounds of the finite positions, or 0 and 1 without any."""
         with np.errstate(all="ignore"):
             finite = np.where(np.isfinite(self.positions), self.positions, np.nan).astype(np.float64)
         low, high = np.zeros(3), np.ones(3)
@@ -215,15 +215,15 @@ class Source:
 
 
 def _agree(own, periodic):
-    """Whether a box has the ends of another, whose edges are along the axes, on the periodic axes of that."""
+    """Returns whether a box matches the axis-aligned box `periodic` along the periodic axes of the latter."""
     axes = np.array(periodic.periodic, bool)
     return np.allclose(own.origin[axes], periodic.origin[axes], rtol=1e-6, atol=1e-6 * np.abs(periodic.edges).max()) and (
         np.allclose(own.edges[axes], periodic.edges[axes], rtol=1e-6, atol=0))
 
 
 def unique_names(source, clean, taken=(), expected=()):
-    """Pairs of the name in the file and that of the attribute; `clean` makes a name that the format allows. expected: names
-    in the file that are not reported, since the format has them for such attributes."""
+    """Returns pairs of the name in the file and the attribute name. clean(name): returns a name that the format allows.
+    expected: names of the format for certain attributes; changes to these are not reported."""
     found, used = [], set(taken)
     for name in source.attributes:
         written = clean(name)
@@ -237,20 +237,20 @@ def unique_names(source, clean, taken=(), expected=()):
 
 
 def components(name, values, label="{}[{}]".format, first=0):
-    """Pairs of a name and (n,) values of each component."""
+    """Returns pairs of a name and (n,) values, one for each component."""
     if values.ndim == 1:
         return [(name, values)]
     return [(label(name, i + first), values[:, i]) for i in range(values.shape[1])]
 
 
 def number_texts(values):
-    """A list of the decimals of numbers; those of float32 are the decimals of their value as a double, so that every
-    reader gets exactly it."""
+    """Returns the decimal texts of numbers. A float32 is written with the decimals of its value as a double, so that every
+    reader gets the exact value."""
     return list(map(repr, values.astype(np.float64).tolist() if values.dtype.kind == "f" else values.tolist()))
 
 
 def write_rows(file, columns, count, rows=100000):
-    """Lines of columns, which are arrays of numbers or functions (first, end) -> list of texts."""
+    """Writes columns as lines. columns: arrays of numbers, or functions (first, end) -> list of texts."""
     for first in range(0, count, rows):
         end = min(count, first + rows)
         parts = [column(first, end) if callable(column) else number_texts(column[first:end]) for column in columns]
@@ -258,10 +258,10 @@ def write_rows(file, columns, count, rows=100000):
 
 
 def hdf5_name(name):
-    """A name that makes no group."""
+    """Returns a name that does not create a group."""
     return name.replace("/", "_").strip(".") or "_"
 
 
 def create_hdf5(h5py, path):
-    """An h5py.File to write. HDF5 does not lock it, since replacing() has."""
+    """Opens an h5py.File for writing, without HDF5's lock, since replacing() holds one."""
     return h5py.File(path, "w", locking=False)

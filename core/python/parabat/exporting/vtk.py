@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""VTK: .vtp through VTK, .vtkhdf through h5py.
+"""VTK: .vtp, written with VTK, and .vtkhdf, written with h5py.
 
-Both have the time as field data TimeValue and the step number as `timestep`. A .vtkhdf file is an unstructured grid of
-vertices: ParaView 5.11 reads it, but not PolyData.
+Both store the time as field data TimeValue and the step number as `timestep`. A .vtkhdf file is an unstructured grid of
+vertices, since ParaView 5.11 does not read PolyData in VTKHDF.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ VERTEX = 1
 
 
 def write_vtp_file(source, path):
-    needed("vtkmodules.vtkIOXML", "export to .vtp", "vtk")
+    needed("vtkmodules.vtkIOXML", "export to .vtp")
     check_xml_names(source.attributes)
     source.has_no_place(".vtp", "units", "periodic box")
     source.has_only_codes(".vtp")
@@ -23,7 +23,7 @@ def write_vtp_file(source, path):
 
 
 def _poly_data(source):
-    """PolyData with a vertex for each particle."""
+    """Returns PolyData with a vertex for each particle."""
     # pylint: disable=import-outside-toplevel
     from vtkmodules.util.numpy_support import numpy_to_vtk, numpy_to_vtkIdTypeArray
     from vtkmodules.vtkCommonCore import vtkPoints
@@ -47,7 +47,7 @@ def _poly_data(source):
 
 
 def _facts(source):
-    """Field data with one value."""
+    """Adds field data with one value."""
     if source.time is not None:
         yield "TimeValue", np.array([source.time], np.float64)
     if source.step is not None:
@@ -55,12 +55,12 @@ def _facts(source):
 
 
 def write_vtp(mesh, path):
-    """PolyData, of VTK or PyVista."""
+    """Writes PolyData of VTK or PyVista."""
     # pylint: disable=import-outside-toplevel
     from vtkmodules.vtkCommonCore import vtkObject
     from vtkmodules.vtkCommonMisc import vtkErrorCode
     from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
-    # Not by save() of PyVista, which does not tell that a file cannot be written.
+    # PyVista's save() does not report that a file cannot be written.
     writer = vtkXMLPolyDataWriter()
     writer.SetFileName(path)
     writer.SetInputData(mesh)
@@ -71,13 +71,13 @@ def write_vtp(mesh, path):
     finally:
         vtkObject.SetGlobalWarningDisplay(shown)
     code = writer.GetErrorCode()
-    if code or not done:  # small ones are those of the system
+    if code or not done:  # small codes are those of the operating system
         raise OSError(code if code < vtkErrorCode.FirstVTKErrorCode else None,
                       f"cannot be written: {vtkErrorCode.GetStringFromErrorCode(code)}")
 
 
 def write_vtkhdf(source, path):
-    """VTKHDF: version 2.0 with the group Steps if there is a time, else 1.0."""
+    """Writes VTKHDF: version 2.0 with the group Steps if the dataset has a time, otherwise 1.0."""
     h5py = needed("h5py", "export to VTKHDF")
     source.has_no_place("VTKHDF", "units", "periodic box")
     source.has_only_codes("VTKHDF")
@@ -105,7 +105,7 @@ def write_vtkhdf(source, path):
 
 
 def _write_steps(steps, time, names, fields):
-    """One step, which begins with the first value of each array."""
+    """Adds the group for one step, which begins with the first value of each array."""
     steps.attrs["NSteps"] = np.int64(1)
     steps["Values"] = np.array([time], np.float64)
     steps["NumberOfParts"] = np.ones(1, np.int64)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Extended XYZ: a comment line that names the columns, the box and the time, and a line for each particle.
+"""Extended XYZ: a comment line with the columns, the box and the time, and a line for each particle.
 
     3
     Lattice="10.0 0.0 0.0 0.0 9.0 0.0 0.0 0.0 8.0" pbc="T T F" Properties=pos:R:3:id:I:1:velocity:R:3 Time=0.5 Step=100
@@ -42,7 +42,7 @@ def write_xyz(source, path):
             continue
         source.has_only_codes("extended XYZ", [name])
         if values.dtype.kind == "u" and len(values) and int(values.max()) > MAX_INT64:
-            source.leave_out(name, "it has integers of 2^63 and more, which extended XYZ does not hold")
+            source.leave_out(name, "it has integers of 2^63 and more, which extended XYZ cannot store")
         else:
             width = 1 if values.ndim == 1 else values.shape[1]
             if values.dtype.kind in "iu" and len(values) and not -2 ** 31 <= int(values.min()) <= int(values.max()) < 2 ** 31:
@@ -66,8 +66,8 @@ def _comment(source, properties):
     if None not in periodic:
         words.append(f'pbc="{" ".join("T" if each else "F" for each in periodic)}"')
     elif box is not None:
-        source.note("the dataset does not say along which axes its box is periodic, so that the file has no pbc; without it, "
-                    "extended XYZ means all axes")
+        source.note("the dataset does not state along which axes its box is periodic, so the file has no pbc; without it, "
+                    "extended XYZ assumes all axes")
     words.append("Properties=" + ":".join(f"{name}:{kind}:{width}" for name, kind, width in properties))
     if source.time is not None:
         words.append(f"Time={source.time!r}")
@@ -77,7 +77,7 @@ def _comment(source, properties):
 
 
 def _words(source, name):
-    """A function (first, end) -> list of the texts of an attribute that is codes; None for others."""
+    """Returns a function (first, end) -> list of texts for an attribute that is codes; None for others."""
     known = source.texts(name)
     if known is None or not all(re.fullmatch(r"\S+", text) for text in known):
         return None

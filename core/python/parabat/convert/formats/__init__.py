@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One file for each format; what stands in them: parabat/convert/model.py."""
+"""One file for each format; parabat/convert/model.py describes their content."""

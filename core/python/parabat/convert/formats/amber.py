@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Amber trajectories and restart files: netCDF of the conventions AMBER and AMBERRESTART (http://ambermd.org/netcdf), which
-LAMMPS's `dump netcdf` also writes, and restart files as text.
+"""Amber trajectories and restart files: netCDF with the conventions AMBER and AMBERRESTART (http://ambermd.org/netcdf), also
+written by `dump netcdf` of LAMMPS, and text restart files.
 
     frame, atom, spatial = 3                             dimensions
-    time(frame), coordinates(frame, atom, spatial)       ps, angstrom, or as `units` says
-    velocities, forces, cell_lengths, cell_angles        a variable may have a scale_factor: values times this number
-    cell_origin, id(frame, atom), type, c_...            LAMMPS's, whose `time` holds step numbers, and dt is its scale_factor
+    time(frame), coordinates(frame, atom, spatial)       ps, angstrom, unless `units` differs
+    velocities, forces, cell_lengths, cell_angles        a variable may have a scale_factor for its values
+    cell_origin, id(frame, atom), type, c_...            LAMMPS; its `time` has step numbers, with dt as scale_factor
 
-Amber's files have no step numbers. `index` is the place of an atom in the file.
+Amber's own files have no step numbers. `index` is the index of an atom in the file.
 """
 
 import math
@@ -16,6 +16,7 @@ import struct
 
 import numpy as np
 
+from ..._extras import install
 from .. import cells, hdf5
 from ..fixed_columns import Rows, take_lines
 from ..model import Collector, ConvertError, Format, Step, listed
@@ -36,7 +37,7 @@ def steps(path, options):
             yield from _steps(file, options)
     elif magic == hdf5.MAGIC:
         if hdf5_is_missing():
-            raise ConvertError("is netCDF-4, which requires h5py: pip install 'parabat[hdf5]'")
+            raise ConvertError("is netCDF-4, which requires h5py: " + install("h5py"))
         with hdf5.opened(path, options) as file:
             yield from _steps(Nested(file, lambda name: name == FRAME), options)
     else:
@@ -88,12 +89,12 @@ def _time(file, variable, i):
 
 
 def shortest(value):
-    """Returns a float32 as the shortest decimal number that it stands for: 0.001 for 0.0010000000475."""
+    """Returns the shortest decimal number that rounds to a float32: 0.001 for 0.0010000000475."""
     return float(str(value)) if isinstance(value, np.float32) else float(value)
 
 
 def _value(variable, i):
-    """Returns the values of frame i, times their scale_factor, which also decides on the type."""
+    """Returns the values of frame i, multiplied by their scale_factor, which also determines the type."""
     values = variable.read(i)
     factor = variable.attributes.get("scale_factor")
     if factor is None or values.dtype.kind not in "iuf":
@@ -182,7 +183,7 @@ def _sniff(head, path):
 
 
 def _has_conventions(head, value):
-    """Whether a header has the attribute Conventions with this text; its length precedes it."""
+    """Returns whether a header has the attribute Conventions with this text, which follows its length."""
     wide = head[3] == 5
     name = struct.pack(">q" if wide else ">i", 11) + b"Conventions\0" + struct.pack(">i", 2)
     return name + struct.pack(">q" if wide else ">i", len(value)) + value in head or (
@@ -197,7 +198,7 @@ def _text(value):
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-# --- Restart files as text: a title, "atoms [time]", and numbers of 12 characters, six in a line
+# --- Text restart files: a title, "atoms [time]", and numbers of 12 characters, six per line
 
 WIDTH, PER_LINE = 12, 6
 NUMBERS = re.compile(rb"(?:[ \d-]{4}\.?[ \d.-]{0,2}[\d.]{6,8}){3,6}\s*$")
@@ -230,7 +231,7 @@ def _read_text(stream, title, count, options):
     rest = take_lines(stream, 2 * lines + 2).rstrip().splitlines()
     box = None
     if rest and count <= 2:
-        collector.remarks.append(("rest", "lines after the coordinates are not read: of one or two atoms, velocities and the box "
+        collector.remarks.append(("rest", "lines after the coordinates are not read: for one or two atoms, velocities and box "
                                           "look alike"))
         rest = []
     if len(rest) in (1, lines + 1):
@@ -254,7 +255,7 @@ def _table(stream, lines, count):
 
 
 def _numbers(lines, count, first):
-    """Returns (count, 3) of lines with six numbers each; the last one may have three."""
+    """Returns an array (count, 3) from lines with six numbers each; the last line may have three."""
     fields = [(WIDTH * i, WIDTH * (i + 1)) for i in range(PER_LINE)]
     whole = len(lines) - count % 2
     rows = Rows(lines[:whole], lambda row: f"line {first + row}").numbers(fields, np.float64, ["a number"] * PER_LINE)

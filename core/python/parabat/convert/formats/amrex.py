@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Particles of AMReX plotfiles and checkpoints (Nyx, Castro, WarpX, ...), which are folders. yt finds the particles and their
-places; the numbers are read from the files in their own types. Each folder of particles is a species.
+"""Particles in AMReX plotfiles and checkpoints (Nyx, Castro, WarpX, ...), which are folders. yt locates the particles in the
+files; the numbers are read directly, in their stored types. Each folder of particles is a species.
 
-Plotfiles (Version_Two_Dot_Zero) have the id and the cpu of a particle as they are. Checkpoints (Version_Two_Dot_One) pack them
-into 64 bits: a sign, 39 bits of the id and 24 bits of the cpu.
+Plotfiles (Version_Two_Dot_Zero) store the id and the cpu of a particle separately. Checkpoints (Version_Two_Dot_One) pack them
+into 64 bits: a sign, 39 bits for the id and 24 bits for the cpu.
 """
 
 import logging
@@ -26,10 +26,10 @@ def steps(path, options):
         from yt.frontends.boxlib.api import AMReXDataset  # pylint: disable=import-outside-toplevel
     logging.getLogger("yt").setLevel(logging.CRITICAL)
     try:
-        data = AMReXDataset(path)  # yt.load() knows the particles of some codes only
+        data = AMReXDataset(path)  # yt.load() supports particles of some codes only
         headers = data.index.particle_headers
         time = float(data.current_time.to("code_time"))
-    except Exception as error:  # of many kinds  pylint: disable=broad-except
+    except Exception as error:  # of many types  pylint: disable=broad-except
         raise ConvertError(f"yt cannot read it: {' '.join(str(error).split())[:300] or type(error).__name__}") from None
     if not headers:
         raise ConvertError("has no particles")
@@ -37,7 +37,7 @@ def steps(path, options):
 
 
 def _number(path):
-    """The step of the coarsest level, the first of `level_steps` in the Header, which yt does not keep; None without it."""
+    """Returns the step of the coarsest level, the first of `level_steps` in the Header, or None. yt does not provide it."""
     try:
         with open(os.path.join(path, "Header"), encoding="utf-8") as file:
             lines = file.read().split("\n")
@@ -58,6 +58,8 @@ def _read(data, path, options):
         if options.species is None or species in options.species:
             result.append(_species(data.index.grids, headers[species], os.path.join(path, species), options,
                                    species if len(headers) > 1 or options.species else ""))
+            result[-1].metadata["amrex"]["domain"] = {
+                "lower": data.domain_left_edge.d.tolist(), "upper": data.domain_right_edge.d.tolist()}
     return result
 
 
@@ -107,7 +109,7 @@ def _species(grids, header, folder, options, name):
 
 
 def _ids(header, integers, options, collector):
-    """Attributes of the packed ids of checkpoints; none for files that have id and cpu as they are."""
+    """Returns the attributes for packed ids of checkpoints; none for files that store id and cpu separately."""
     if not header.num_int_base or "Two_Dot_One" not in header.version_string:
         return {}
     packed = amrex.join_halves(integers[:, 1], integers[:, 0])  # the high half comes first
@@ -119,7 +121,7 @@ def _ids(header, integers, options, collector):
 
 
 def _sniff(_, path):
-    """A folder with a Header and a folder whose Header is one of particles."""
+    """Returns whether a folder has a Header and a subfolder with a particle Header."""
     if not os.path.isfile(os.path.join(path, "Header")):
         return False
     for entry in os.scandir(path):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trajectories of the Atomic Simulation Environment (.traj), read by ase: all arrays of the atoms, and the results of
-calculators for each atom.
+"""Trajectories of the Atomic Simulation Environment (.traj), read by ase: all arrays of the atoms, and the per-atom results
+of calculators.
 
-The format has no place of its own for times and steps; `time` and `step` of the dictionary `info` are taken. `index` is the
-place of an atom in the file.
+The format has no fields for times and steps; `time` and `step` in the dictionary `info` are used. `index` is the index of an
+atom in the file.
 """
 
 import math
@@ -21,7 +21,7 @@ def steps(path, options):
     from ase.io.trajectory import Trajectory  # pylint: disable=import-outside-toplevel
     try:
         trajectory = Trajectory(path, "r")
-    except Exception as error:  # of several kinds  pylint: disable=broad-except
+    except Exception as error:  # of several types  pylint: disable=broad-except
         raise ConvertError(f"ase cannot read it: {_line(error)}") from None
     with trajectory:
         for i in range(len(trajectory)):

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Configurations of AtomEye (.cfg), which LAMMPS's `dump cfg` also writes: standard and extended ones.
+"""AtomEye configurations (.cfg), also written by `dump cfg` of LAMMPS, in the standard and the extended format.
 
     Number of particles = 2
     A = 1 Angstrom (basic length-scale)
     H0(1,1) = 7.2 A                      rows of H0 are the edges of the cell, in units of A
     ...
-    .NO_VELOCITY.                        of the extended format, as are the next two
+    .NO_VELOCITY.                        extended format only, like the next two
     entry_count = 5
     auxiliary[0] = charge [e]
     63.546                               mass and element of the atoms that follow
     Cu
-    0.1 0.2 0.3 0.5 ...                  fractions of the cell, their time derivatives unless .NO_VELOCITY., auxiliary values
+    0.1 0.2 0.3 0.5 ...                  cell fractions, their time derivatives unless .NO_VELOCITY., auxiliary values
 
 In the standard format, a line is: mass, element, fractions, derivatives. Positions are A times H0 transposed times the
-fractions. The format has no place for steps and times, and none for where the cell begins.
+fractions. The format has no fields for steps, times and the origin of the cell.
 """
 
 import re
@@ -27,7 +27,7 @@ from ..model import Collector, ConvertError, Format, Step, check_memory, codes_o
 from ..streams import Stream
 from .lammps import INTEGERS, VECTORS
 
-FIRST = re.compile(rb"^(?!\s*#)[^=\n]*[^=\s][^=\n]*$", re.MULTILINE)  # a line that is no "key = value"
+FIRST = re.compile(rb"^(?!\s*#)[^=\n]*[^=\s][^=\n]*$", re.MULTILINE)  # a line other than "key = value"
 NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
 FRACTIONS = ["s1", "s2", "s3"]
 DERIVATIVES = ["ds1", "ds2", "ds3"]
@@ -80,7 +80,7 @@ def _read_top(stream):
 
 
 def _take(top, line):
-    """Takes a line "key = value"."""
+    """Parses a line "key = value"."""
     key, _, value = (part.strip() for part in line.partition("="))
     number = re.match(NUMBER + r"(?:\s|$)", value)
     place = re.fullmatch(r"H0\(([123]),([123])\)", key.replace(" ", ""))
@@ -130,7 +130,7 @@ def _read(stream, top, options):
         collector.add("element", codes)
         collector.remarks.append(("texts element", "'element' is converted to numbers; the metadata contains their texts"))
     if top.has_velocity:
-        collector.remarks.append(("derivatives", "'ds' contains time derivatives of fractions of the cell, as the file does"))
+        collector.remarks.append(("derivatives", "'ds' contains time derivatives of cell fractions, as stored in the file"))
     vectors = top.cell * top.scale
     about = {"cfg": {"cell": vectors, "scale": top.scale, "rate": top.rate, "texts": texts},
              "units": {"positions": "angstrom", **units}}
@@ -140,13 +140,13 @@ def _read(stream, top, options):
 
 
 def _extended(text, first):
-    """Returns the lines with numbers, and mass and element of each."""
+    """Returns the lines with numbers, and the mass and element of each."""
     lines, masses, elements, mass, element = [], [], [], None, None
     for number, line in enumerate(text.split(b"\n"), first):
         words = line.split(None, 2)
         if len(words) > 1:
             if element is None:
-                raise ConvertError(f"line {number}: an atom without a line of its mass and one of its element before")
+                raise ConvertError(f"line {number}: an atom without preceding lines with its mass and element")
             lines.append(line)
             masses.append(mass)
             elements.append(element)
@@ -178,7 +178,7 @@ def _mass(word, number):
 
 
 def _numbers(lines, names):
-    """Returns name -> array. Columns that have integers in LAMMPS are int64, if they have no fractions."""
+    """Returns name -> array. Columns that are integers in LAMMPS become int64 if they have no fractions."""
     text = b"\n".join(lines) + b"\n"
     integers = {name for name in names if name in INTEGERS}
     while True:
@@ -201,7 +201,7 @@ def _numbers(lines, names):
 
 
 def _vectors(table):
-    """Returns the columns, of which components become vectors."""
+    """Returns the columns, with components combined into vectors."""
     found = dict(table)
     for vector, group in {"ds": DERIVATIVES, **VECTORS}.items():
         if vector not in found and all(name in found and found[name].dtype == np.float64 for name in group):

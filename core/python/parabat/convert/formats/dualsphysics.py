@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Particles of DualSPHysics in .bi4 files (Part_0000.bi4 ...), a tree of items in the layout JBinaryData:
+"""DualSPHysics particles in .bi4 files (Part_0000.bi4 ...), which are trees of items in the layout JBinaryData:
 
     "#FileJBD ..." 60 bytes | byte order | 64-bit sizes | 2 bytes
     item   size of its definition | "\\nITEM\\n", name, hidden ..., numbers of arrays and items, bytes of values
@@ -7,8 +7,8 @@
            arrays, each: size of its definition | "\\nARRAY", name, hidden, type, number, bytes | values
            items
 
-The item PART_... has the time, the step and the arrays: Idp, Posd or Pos, Vel, Rhop and others. Its parent has the case, whose
-values go into the metadata.
+The item PART_... has the time, the step and the arrays: Idp, Posd or Pos, Vel, Rhop and others. Its parent describes the case;
+its values go into the metadata.
 """
 
 import os
@@ -32,14 +32,14 @@ PIECE = re.compile(r"(.*_p)(\d+)(\.bi4)\Z", re.IGNORECASE)
 
 
 class Item:
-    """A node of the tree. arrays: name -> (type, number, place in the file)."""
+    """A node of the tree. arrays: name -> (type, number of values, offset in the file)."""
 
     def __init__(self, name):
         self.name, self.values, self.arrays, self.items, self.texts = name, {}, {}, [], []
 
 
 class Reader:
-    """The bytes of a file."""
+    """Reads the bytes of a file."""
 
     def __init__(self, path):
         self.path = path
@@ -85,7 +85,7 @@ class Reader:
         self._expect("\nITEM\n")
         item = Item(self._text())
         self._numbers("2i")
-        for _ in range(2):  # formats of numbers
+        for _ in range(2):  # number formats
             self._text()
         arrays, items, values = self._numbers("3I")
         if values:
@@ -139,7 +139,7 @@ class Reader:
 
 
 def _parts(item, above=()):
-    """(item, the items above it) that have positions."""
+    """Yields (item, its ancestors) for items that have positions."""
     if any(name in item.arrays for name in POSITIONS):
         yield item, above
     for each in item.items:
@@ -166,7 +166,7 @@ def steps(path, options):
 
 
 def siblings(path):
-    """The files of a step that several processes wrote: NAME_p0.bi4, NAME_p1.bi4 ..."""
+    """Returns the files of a step written by several processes: NAME_p0.bi4, NAME_p1.bi4 ..."""
     reader, _ = _opened(path)
     count = reader.root.values.get("Npiece", 1)
     match = PIECE.match(path)
@@ -216,7 +216,7 @@ def _read(pieces, above, options):
 
 
 def _periodic_box(values):
-    """The box of the axes that are periodic, if the particles come back where they left, and not moved aside."""
+    """Returns the box of the periodic axes. Skips an axis at whose boundaries particles are also displaced along other axes."""
     lower, upper = [None] * 3, [None] * 3
     active = values.get("PeriActive", 0)
     smallest, largest = values.get("MapPosMin"), values.get("MapPosMax")

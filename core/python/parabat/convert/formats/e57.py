@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scans in E57 (ASTM E2807): each is a species if there are several, with all of its fields.
+"""E57 scans (ASTM E2807) with all of their fields. If a file has several scans, each becomes a species.
 
-Integers have the smallest type that holds the range the file declares. Positions are cartesian coordinates, made of
-spherical ones where a scan has no others, and turned and moved by the pose of the scan where it has one, in double
-precision; without either they stay as they are.
+Integers get the smallest type that holds the range declared in the file. Positions are Cartesian coordinates. They are
+computed from spherical coordinates if a scan has no others, and rotated and translated by the pose of the scan if it
+has one, in double precision; otherwise they are unchanged.
 """
 
 import numpy as np
@@ -71,12 +71,15 @@ def _scan(libe57, file, i, species, options):
         collector.add(name, array)
     about = {name: header[name].value() for name in ("guid", "name", "description", "sensorVendor", "sensorModel")
              if name in header.scan_fields}
+    for name in ("acquisitionStart", "acquisitionEnd"):
+        if name in header.scan_fields:
+            about[name] = header[name]["dateTimeValue"].value()  # seconds of GPS
     pose = {"rotation": header.rotation, "translation": header.translation} if header.has_pose() else None
-    return collector.particles(positions, {"e57": {"scan": i, **about, "pose": pose}}, species)
+    return collector.particles(positions, {"e57": {"scan": i, **about, "pose": pose}, "units": {"positions": "m"}}, species)
 
 
 def _values(libe57, file, header, nodes, where):
-    """Arrays by name."""
+    """Returns the arrays by name."""
     count = header.point_count
     check_memory(f"{where}: claims {count} points of {len(nodes)} fields", 8 * count * len(nodes))
     arrays, buffers = {}, libe57.VectorSourceDestBuffer()
@@ -105,7 +108,7 @@ def _values(libe57, file, header, nodes, where):
 
 
 def _moved(header, positions, remarks, number):
-    """By the pose, one product after the other, since the order of sums of a matrix product depends on the machine."""
+    """Applies the pose, one product after the other, since the summation order of a matrix product depends on the machine."""
     rotation, translation = (np.asarray(each, np.float64) for each in (header.rotation, header.translation))
     if not header.has_pose() or (not translation.any() and not rotation[1:].any() and rotation[0]):
         return positions

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Snapshots of Gadget, SWIFT, AREPO, GIZMO in HDF5, in one file or in many. Each PartType becomes a species.
+"""Gadget, SWIFT, AREPO and GIZMO snapshots in HDF5, in one or several files. Each PartType becomes a species.
 
-Numbers stay as they are stored. Header, Units and Cosmology go into the metadata, with the attributes that SWIFT and AREPO
-write for each field. The time is the Time of the header: the scale factor in cosmological runs of Gadget and AREPO, otherwise
-the time in code units. BoxSize is the periodic box, unless the file says that the run is not periodic.
+Numbers are unchanged. Header, Units and Cosmology go into the metadata, with the attributes that SWIFT and AREPO write for
+each field. The time is the Time of the header: the scale factor in cosmological runs of Gadget and AREPO, otherwise the time
+in code units. BoxSize is the periodic box, unless the file states that the run is not periodic.
 
-SWIFT writes a virtual file NAME.hdf5 next to its parts NAME.0.hdf5, NAME.1.hdf5 ...: all of them are one snapshot, which is
-read from the parts.
+SWIFT writes a virtual file NAME.hdf5 next to its parts NAME.0.hdf5, NAME.1.hdf5 ...: together they are one snapshot, which
+is read from the parts.
 """
 
 import functools
@@ -34,7 +34,8 @@ def steps(path, options):
 
 
 def siblings(path):
-    """The files of a snapshot, the one that steps() needs first. A virtual file comes after the parts that it combines."""
+    """Returns the files of a snapshot, beginning with the one that steps() needs. A virtual file follows the parts that it
+    combines."""
     parts, virtual = _parts(path)
     if virtual is None:
         return parts
@@ -42,7 +43,7 @@ def siblings(path):
 
 
 def _parts(path):
-    """The files from which a snapshot is read, and the virtual file that combines them, or None."""
+    """Returns the files from which a snapshot is read, and the virtual file that combines them, or None."""
     virtual, sources = path, _sources(path)
     match = PART.match(path)
     if not sources and match and os.path.isfile(match[1] + match[3]):
@@ -52,7 +53,7 @@ def _parts(path):
             sources = []
     if not sources:
         return _numbered(path), None
-    # Parts that are named as simulations name them are read without the virtual file: no link has to be followed.
+    # Parts with the usual names are read without the virtual file, so no link has to be followed.
     stem, end = os.path.splitext(virtual)
     found = [PART.match(each) for each in sources]
     if not all(each and (os.path.realpath(each[1]), each[3]) == (os.path.realpath(stem), end) for each in found):
@@ -67,13 +68,13 @@ def _parts(path):
 
 
 def _count(path):
-    """The number of files of the snapshot, as a file names it, and whether it names the number of particles in all of them."""
+    """Returns the number of files of the snapshot that a file states, and whether it states the total number of particles."""
     with hdf5.opened(path) as file:
         return int(hdf5.single(file["Header"], "NumFilesPerSnapshot", 1)), "NumPart_Total" in file["Header"].attrs
 
 
 def _numbered(path):
-    """The files of a snapshot by their numbers."""
+    """Returns the files of a snapshot, in the order of their numbers."""
     count, is_counted = _count(path)
     match = PART.match(path)
     if count <= 1:
@@ -92,7 +93,7 @@ def _numbered(path):
 
 
 def _sources(path):
-    """The files whose arrays a virtual file combines; none for other files."""
+    """Returns the files whose arrays a virtual file combines; none for other files."""
     found = {}
     try:
         with hdf5.opened(path) as file:
@@ -100,25 +101,25 @@ def _sources(path):
                 if PART_TYPE.fullmatch(name):
                     found.update(dict.fromkeys(hdf5.virtual_files(file[name], "Coordinates")))
     except ConvertError:
-        pass  # the error comes again when the file is read
+        pass  # reading the file will report the error
     return [os.path.join(os.path.dirname(path), each) for each in found]
 
 
 class Species:
-    """A PartType of all files."""
+    """A PartType, over all files."""
 
     def __init__(self, name):
         self.name = name
-        self.counts = {}  # by number of the file
+        self.counts = {}  # by file number
         self.fields = None  # name -> (shape of a value, type) in the first file that has particles
-        self.left_out = set()  # names of arrays that have other lengths in some file
+        self.left_out = set()  # names of arrays with a wrong length in some file
         self.unreachable = set()  # names of links that are not followed
         self.about = {}
         self.units = {}
 
 
 class Snapshot:
-    """What the headers of its files contain."""
+    """A snapshot, described by the headers of its files."""
 
     def __init__(self, paths, options):
         self.paths = paths
@@ -165,7 +166,7 @@ class Snapshot:
                                                      "metadata"))
 
     def _drop_without_positions(self, options):
-        """Leaves out species without positions, if others have them and none was asked for."""
+        """Leaves out species without positions, if other species have them and none was requested."""
         needed = _places(options)
         odd = [name for name, each in self.species.items() if not set(needed) <= set(each.fields) | each.unreachable]
         if options.species or len(odd) == len(self.species):
@@ -177,7 +178,7 @@ class Snapshot:
 
 
 def _read(snapshot, options):
-    """Particles of each species."""
+    """Returns the Particles of each species."""
     result = []
     for each in snapshot.species.values():
         check_memory(f"{each.name}: claims {sum(each.counts.values())} particles", _bytes(each, options))
@@ -186,13 +187,13 @@ def _read(snapshot, options):
 
 
 def _divided(snapshot, options):
-    """The same in parts."""
+    """Returns a Divided for each species."""
     return [Divided(_bytes(each, options), lambda i, n, each=each: _read_one(snapshot, each, options, i, n), each.name)
             for each in snapshot.species.values()]
 
 
 def _places(options):
-    """The names of the arrays that are positions."""
+    """Returns the names of the position arrays."""
     return [name for name in options.columns or ("Coordinates",) if name != "none"]
 
 
@@ -203,7 +204,7 @@ def _bytes(species, options):
 
 
 def _read_one(snapshot, species, options, i=0, n=1):
-    """The i-th of n parts of a species."""
+    """Returns the Particles of the i-th of n parts of a species."""
     first, end = part_of(sum(species.counts.values()), i, n)
     collector = Collector(options, end - first)
     collector.remarks += snapshot.remarks
@@ -231,7 +232,7 @@ def _read_one(snapshot, species, options, i=0, n=1):
 
 
 def _totals(header):
-    """Particles of the whole snapshot; None in cutouts, which do not name them."""
+    """Returns the total number of particles of the snapshot, or None for cutouts, which do not state it."""
     if "NumPart_Total" not in header.attrs:
         return None
     low = np.atleast_1d(header.attrs["NumPart_Total"]).astype(np.uint64)
@@ -242,8 +243,8 @@ def _totals(header):
 
 
 def _periodic_box(file):
-    """The box of the header as `parabat follow --unwrap` reads it; None if there is none or the run is not periodic. Axes
-    without a periodic boundary are None."""
+    """Returns the box of the header in the form that `parabat follow --unwrap` reads, or None without a box or if the run is
+    not periodic. Axes without a periodic boundary are None."""
     try:
         sizes = np.atleast_1d(file["Header"].attrs["BoxSize"]).astype(float)
     except (KeyError, TypeError, ValueError):
@@ -264,7 +265,7 @@ def _periodic_box(file):
 
 
 def _factor(config, axis, is_gadget4):
-    """The length of an axis of the box over BoxSize, by the options that the code was compiled with; 0 for no period."""
+    """Returns the length of a box axis relative to BoxSize, from the code's compile options; 0 for a non-periodic axis."""
     try:
         if is_gadget4:
             return 0.5 ** int(config.get(f"LONG_{axis}_BITS", 0) or 0)
@@ -294,7 +295,7 @@ def _add_types(file, counts, species, number, options, remarks):
 
 
 def _fields(group, count, species, options, remarks):
-    """name -> (shape of a value, type) of the arrays of a species in a file."""
+    """Returns name -> (shape of a value, type) for the arrays of a species in a file."""
     fields = {}
     for field in hdf5.datasets(group, remarks):
         node = group[field]
@@ -326,8 +327,8 @@ def _reported(field):
 
 
 def _fill(paths, species, name, first, array, options):
-    """Values of particles from `first` on, counted over all files."""
-    place = -first  # of the first particle of a file in the array
+    """Fills an array with values of particles from `first` on, counted over all files."""
+    place = -first  # index in the array of the first particle of a file
     for number, path in enumerate(paths):
         count = species.counts.get(number, 0)
         begin, end = max(0, place), min(len(array), place + count)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Binary snapshots of Gadget, in format 1 and 2, either byte order, in one file or in many. Each type of particle becomes a
-species, PartType0 to PartType5; attributes have the names that format 2 gives the blocks.
+"""Binary Gadget snapshots in formats 1 and 2, in either byte order, in one or several files. Each particle type becomes a
+species, PartType0 to PartType5. Attributes are named after the blocks of format 2.
 
 A file is a sequence of blocks, each between two equal lengths of 4 bytes:
 
@@ -11,7 +11,7 @@ A file is a sequence of blocks, each between two equal lengths of 4 bytes:
       n | masses                       | n       of the types whose mass in the header is 0
       n | internal energy, density ... | n       of gas
 
-In format 2, a block of 8 bytes with a name and a length comes before each of these. Format 1 names no block: those of the
+In format 2, each block follows one of 8 bytes with a name and a length. In format 1, blocks have no names: those in the
 standard order are known, others are left out.
 """
 
@@ -30,17 +30,17 @@ HEADER = 256
 MAX_BLOCKS = 1000
 TYPES = 6
 ALL, GAS, STARS, HOLES = (0, 1, 2, 3, 4, 5), (0,), (4,), (5,)
-# Blocks that format 2 names: their components and the types that have them. MASS depends on the header.
+# Named blocks of format 2: components, and the types that have them. MASS depends on the header.
 BLOCKS = {"POS": (3, ALL), "VEL": (3, ALL), "ID": (1, ALL), "MASS": (1, None), "U": (1, GAS), "RHO": (1, GAS), "HSML": (1, GAS),
           "NE": (1, GAS), "NH": (1, GAS), "NHP": (1, GAS), "NHE": (1, GAS), "SFR": (1, GAS), "TEMP": (1, GAS), "ENDT": (1, GAS),
           "BFLD": (3, GAS), "AGE": (1, STARS), "HSMS": (1, STARS), "BHMA": (1, HOLES), "BHMD": (1, HOLES), "POT": (1, ALL),
           "ACCE": (3, ALL), "TSTP": (1, ALL)}
-ORDER = ("POS", "VEL", "ID", "MASS", "U", "RHO")  # of format 1; HSML comes next in runs without cooling
+ORDER = ("POS", "VEL", "ID", "MASS", "U", "RHO")  # order in format 1; HSML is next in runs without cooling
 INFO_TYPES = {"FLOAT": "f4", "FLOATN": "f4", "DOUBLE": "f8", "DOUBLEN": "f8", "LONG": "u4", "LLONG": "u8"}
 
 
 class Header:
-    """The first block of a file."""
+    """The header, which is the first block of a file."""
 
     def __init__(self, block, order):
         integers = np.frombuffer(block, order + "i4")
@@ -63,7 +63,7 @@ class Header:
 
 
 class File:
-    """One file: its header, and where its blocks are."""
+    """One file: its header, and the locations of its blocks."""
 
     def __init__(self, path):
         self.path = path
@@ -80,7 +80,7 @@ class File:
             self.header = Header(file.read(size), self.order)
             if min(self.header.counts) < 0:
                 raise ConvertError(f"its header claims {min(self.header.counts)} particles of a type")
-            self.blocks = {}  # name -> (first byte, type, components, types of particles)
+            self.blocks = {}  # name -> (first byte, type, components, particle types)
             self._info = {}
             self._find_blocks()
         missing = [name for name in ("POS", "VEL", "ID") if name not in self.blocks and sum(self.header.counts)]
@@ -97,7 +97,7 @@ class File:
         return taken
 
     def _name(self):
-        """The name that format 2 gives the next block."""
+        """Reads the name of the next block in format 2."""
         self._file.seek(self._place)
         first, name, _, last = struct.unpack(self.order + "i4sii", self._bytes(16))
         if first != 8 or last != 8:
@@ -107,7 +107,7 @@ class File:
         return name.decode("latin-1").strip(" \0") or "block"
 
     def _record(self, name, expected=()):
-        """First byte and size of the next block. expected: sizes that it may have; lengths are stored modulo 2^32."""
+        """Returns the first byte and size of the next block. expected: possible sizes; lengths are stored modulo 2^32."""
         self._file.seek(self._place)
         length, = struct.unpack(self.order + "I", self._bytes(4))
         size = next((each for each in expected if each % 2 ** 32 == length), length)
@@ -145,11 +145,11 @@ class File:
                 raise ConvertError(f"block {name}: has {size} bytes, but the header claims {self.count(self._types(name))} "
                                    f"particles; allowed: {4 * values}, {8 * values}")
             elif size:
-                waiting.clear()  # what comes next is uncertain too
+                waiting.clear()  # the following blocks are uncertain too
                 self._guess(name if self.is_named else f"block {number}", begin, size)
 
     def _standard(self):
-        """The names of the blocks of format 1."""
+        """Returns the block names in format 1."""
         has_unnamed = self.header.flags["Flag_Cooling"] or self.header.flags["Flag_Sfr"]
         return ORDER if has_unnamed else (*ORDER, "HSML")
 
@@ -158,7 +158,7 @@ class File:
         return [i for i in ALL if self.header.masses[i] == 0] if types is None else types
 
     def _read_info(self, begin, size):
-        """The block INFO: 40 bytes for each block: name, type, components, which types of particles have it."""
+        """Reads the block INFO: 40 bytes per block with its name, type, components, and the particle types that have it."""
         self._file.seek(begin)
         for name, kind, components, *present in struct.iter_unpack(self.order + "4s8si6i", self._bytes(size // 40 * 40)):
             kind = INFO_TYPES.get(kind.decode("latin-1").strip(" \0"))
@@ -166,7 +166,7 @@ class File:
                 self._info[name.decode("latin-1").strip(" \0")] = kind, components, [i for i in ALL if present[i]]
 
     def _guess(self, name, begin, size):
-        """A block whose form is known from the block INFO, or whose size fits values of one form only."""
+        """Adds a block whose form is given by the block INFO, or whose size fits only one form."""
         if not self.is_named:
             self.remarks.append((f"left out {name}", f"{name} after the header is not written: format 1 does not name it, {size} "
                                                      "bytes"))
@@ -192,12 +192,12 @@ class File:
                              f"{listed(f'PartType{i}' for i in types)}, the only form that its size fits"))
 
     def fields(self, kind):
-        """name -> (components, type) of what particles of a type have."""
+        """Returns name -> (components, type) for the values of a particle type."""
         return {name: (components, dtype.newbyteorder("="))
                 for name, (_, dtype, components, types) in self.blocks.items() if kind in types}
 
     def read(self, name, kind, first, array):
-        """Fills an array with the values of particles of a type, from the first one on."""
+        """Fills an array with the values of a particle type, beginning with particle `first`."""
         begin, dtype, components, types = self.blocks[name]
         place = first + sum(self.header.counts[i] for i in types if i < kind)
         with open(self.path, "rb") as file:
@@ -209,7 +209,7 @@ class File:
 
 
 class Snapshot:
-    """All files of a snapshot."""
+    """A snapshot of one or several files."""
 
     def __init__(self, paths, options):
         self.files = open_all(paths, File)
@@ -247,7 +247,7 @@ class Snapshot:
                                       if name == "POS" or requested(name))
 
     def read(self, kind, options, part=0, parts=1):
-        """One of the parts of a species."""
+        """Returns one of the parts of a species."""
         first, end = part_of(self.count(kind), part, parts)
         collector = Collector(options, end - first)
         collector.remarks += [remark for file in self.files for remark in file.remarks]
@@ -259,12 +259,12 @@ class Snapshot:
             collector.add(name, self._values(kind, name, first, np.empty(shape, dtype)))
         mass = self.files[0].header.masses[kind]
         if "MASS" not in self.fields[kind] and mass and collector.wants("MASS"):
-            collector.add("MASS", np.full(end - first, mass))  # of the header
+            collector.add("MASS", np.full(end - first, mass))  # the mass in the header
         positions = None if options.columns else collector.arrays.pop("POS")
         return collector.particles(positions, dict(self.metadata, species=f"PartType{kind}"), f"PartType{kind}")
 
     def _values(self, kind, name, first, array):
-        place = -first  # of the first particle of a file in the array
+        place = -first  # index in the array of the first particle of a file
         for file in self.files:
             count = file.header.counts[kind]
             begin, end = max(0, place), min(len(array), place + count)
@@ -292,7 +292,7 @@ def _divided(snapshot, options):
 
 
 def siblings(path):
-    """The files of a snapshot that was written in several."""
+    """Returns the files of a snapshot that consists of several."""
     count = File(path).header.files
     match = PART.match(path)
     if count <= 1:
@@ -308,7 +308,7 @@ def siblings(path):
 
 
 def _kind(head):
-    """Byte order, and whether blocks have names, of the first 16 bytes."""
+    """Returns the byte order, and whether blocks have names, from the first 16 bytes."""
     for order in "<>":
         if head[:4] == struct.pack(order + "I", HEADER):
             return order, False

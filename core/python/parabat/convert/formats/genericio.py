@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""GenericIO files of HACC. All numbers keep their types, and the checksums of what is read are verified.
+"""GenericIO files of HACC. All numbers keep their types, and the checksums of all data that is read are verified.
 
-A file has a header, a table of variables, one of the ranks that wrote it, and, if variables are compressed, one of blocks:
+A file has a header, a table of variables, a table of the ranks that wrote it, and, if variables are compressed, one of blocks:
 
     "HACC01L" or "HACC01B", sizes and places of the tables, physical origin and scale
     variables   name, flags, bytes of a value, bytes of an element
@@ -9,8 +9,8 @@ A file has a header, a table of variables, one of the ranks that wrote it, and, 
     blocks      filter ("BLOSC" or none), place, size, for each variable of each rank
     checksum
 
-The values of a variable of a rank lie together, with a CRC-64 after them. If the data are split, the file itself is a map of
-the ranks, and NAME#0, NAME#1 ... hold the values.
+The values of one variable and rank are contiguous and followed by a CRC-64. If the data are split, the file itself is a map of
+the ranks, and NAME#0, NAME#1 ... contain the values.
 """
 
 import os
@@ -19,19 +19,20 @@ import struct
 
 import numpy as np
 
+from ..._extras import install
 from .. import crc64
 from ..model import Collector, ConvertError, Divided, Format, Step, check_memory, listed, open_all, part_of
 
 MAGICS = {b"HACC01L\0": "<", b"HACC01B\0": ">"}
 IS_FLOAT, IS_SIGNED = 1, 2
-AXES = (4, 8, 16)  # flags of the variables that are x, y, z
+AXES = (4, 8, 16)  # flags that mark the variables x, y, z
 PART = re.compile(r"(.*)#(\d+)\Z")
 CHECKSUM = 8
 MAX_TABLE = 1 << 30
 
 
 class Variable:
-    """A column of all ranks."""
+    """A variable, over all ranks."""
 
     def __init__(self, name, flags, size, element_size, order):
         self.name, self.flags, self.size = name, flags, size
@@ -42,7 +43,7 @@ class Variable:
 
 
 class File:
-    """One file: its tables."""
+    """The tables of one file."""
 
     def __init__(self, path):
         self.path = path
@@ -87,7 +88,7 @@ class File:
         return [variable.name for variable in self.variables]
 
     def _block(self, number, rank):
-        """Place and size of the stored values of a variable of a rank, and the name of the filter."""
+        """Returns the offset and size of the stored values of a variable of a rank, and the filter name."""
         count, place = self.ranks[rank]
         if self.block_size:
             at = self._blocks_at + (rank * len(self.variables) + number) * self.block_size
@@ -104,7 +105,7 @@ class File:
         return place, size, name
 
     def read(self, number, rank, first, array):
-        """Fills an array with values of a variable of a rank, from the first one on."""
+        """Fills an array with the values of a variable of a rank, beginning with value `first`."""
         variable, count = self.variables[number], self.ranks[rank][0]
         place, size, filter_name = self._block(number, rank)
         with open(self.path, "rb") as file:
@@ -140,15 +141,16 @@ class File:
         try:
             import blosc  # pylint: disable=import-outside-toplevel
         except ImportError:
-            raise ConvertError(f"{self.path}: '{variable.name}' is compressed, which requires blosc: pip install blosc") from None
+            raise ConvertError(f"{self.path}: '{variable.name}' is compressed, which requires blosc: "
+                               + install("blosc")) from None
         if len(data) < 24:
             raise ConvertError(f"{self.path}: '{variable.name}' has {len(data)} compressed bytes; a block has 24 or more")
-        expected, = struct.unpack("<I", data[12:16])  # of the header of Blosc
+        expected, = struct.unpack("<I", data[12:16])  # in the Blosc header
         if expected != count * variable.size:
             raise ConvertError(f"{self.path}: '{variable.name}' is {expected} bytes for {count} values of {variable.size} bytes")
         try:
             values = blosc.decompress(data[8:])
-        except Exception as error:  # of several kinds  pylint: disable=broad-except
+        except Exception as error:  # of several types  pylint: disable=broad-except
             raise ConvertError(f"{self.path}: '{variable.name}' cannot be decompressed: {error}") from None
         if len(values) != expected or crc64.crc64(values) != struct.unpack(self.order + "Q", data[:8])[0]:
             raise ConvertError(f"{self.path}: the checksum of '{variable.name}' is wrong after decompression")
@@ -156,7 +158,7 @@ class File:
 
 
 class Snapshot:
-    """All files of a data set."""
+    """A data set of one or several files."""
 
     def __init__(self, paths, options):
         self.files = open_all(paths, File)
@@ -201,7 +203,7 @@ class Snapshot:
         return collector.particles(positions, about)
 
     def _values(self, number, first, array):
-        place = -first  # of the first value of a rank in the array
+        place = -first  # index in the array of the first value of a rank
         for file in self.files:
             for rank, (count, _) in enumerate(file.ranks):
                 begin, end = max(0, place), min(len(array), place + count)
@@ -224,7 +226,7 @@ def steps(path, options):
 
 
 def _data_files(path):
-    """The files that hold the values."""
+    """Returns the files that contain the values."""
     file = File(path)
     if "$partition" not in file.names():
         return [path]
@@ -242,7 +244,7 @@ def _data_files(path):
 
 
 def siblings(path):
-    """The map and the files that it names; the map is first."""
+    """Returns the map and the files that it names, beginning with the map."""
     match = PART.match(path)
     if match and not os.path.isfile(match[1]):
         raise ConvertError(f"is one of several files, but their map {match[1]} is missing; use --part to convert it alone")

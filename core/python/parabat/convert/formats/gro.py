@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""GROMACS structures and trajectories as text (.gro), with all frames and all decimals.
+"""GROMACS text structures and trajectories (.gro), with all frames and all decimals.
 
     water t= 1.00000 step= 500                                          title: time in ps, step
         3                                                               number of atoms
@@ -7,8 +7,8 @@
         ...                                                             residue, name, atom; nm, nm/ps
        3.00000   3.10000   3.20000                                      box, or its nine components
 
-Numbers stand at fixed places. The distance of the decimal points gives the width of a column. `index` is the place of an
-atom in the file; the numbers of atoms and residues, `ids` and `resids`, have five digits and start again after 99999.
+Numbers are at fixed positions. The distance between decimal points gives the width of a column. `index` is the index of an
+atom in the file; the atom and residue numbers, `ids` and `resids`, have five digits and wrap around after 99999.
 """
 
 import re
@@ -20,14 +20,14 @@ from ..fixed_columns import Rows, find_time, take_lines
 from ..model import Collector, ConvertError, Format, Step, check_memory
 from ..streams import Stream
 
-SHORTEST = 21 + 3 * 2  # characters of a line of an atom
-FIRST = 20             # where positions begin
+SHORTEST = 21 + 3 * 2  # minimum characters in an atom line
+FIRST = 20             # column where positions begin
 ATOM = re.compile(rb"[ \d]{5}.{10}[ \d]{5}(?: *-?\d*\.\d+){3}")
 UNITS = {"positions": "nm", "velocities": "nm/ps", "time": "ps"}
 
 
 class Frame:
-    """One frame: its title, number of atoms, and where it is in the file."""
+    """One frame: its title, number of atoms, and location in the file."""
 
     def __init__(self, index, title, count, first_line):
         self.index = index
@@ -80,7 +80,7 @@ def _next_frame(stream, index):
 
 
 def _box(stream, frame, found):
-    """Returns the three vectors of the box, which is the line after the atoms."""
+    """Returns the three vectors of the box, which follows the atoms."""
     if found != frame.count:
         raise ConvertError(f"frame {frame.index}: ends after {found} of {frame.count} atoms")
     line = stream.line()
@@ -125,7 +125,7 @@ def _read(stream, frame, options):
         add_integers(collector, rows, (("resids", 0, 5), ("ids", 15, 20)))
     add_texts(collector, rows, (("resnames", 5, 10), ("names", 10, 15)), texts)
     if frame.count > 99999:
-        collector.remarks.append(("five digits", "'ids' and 'resids' have five digits and repeat; 'index' is the place of an "
+        collector.remarks.append(("five digits", "'ids' and 'resids' have five digits and repeat; 'index' is the index of an "
                                                  "atom in the file"))
     box = cells.lengths_and_angles(vectors)
     about = {"md": {"title": frame.title, "box": box, "vectors": vectors, "units": UNITS, "texts": texts}, "units": UNITS,
@@ -134,7 +134,7 @@ def _read(stream, frame, options):
 
 
 def add_integers(collector, rows, fields):
-    """Adds columns of integers; one with anything else is left out."""
+    """Adds columns of integers; a column with other content is left out."""
     for name, begin, end in fields:
         if not collector.wants(name) or rows.is_blank(begin, end).all():
             continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""GSD files of HOOMD-blue: what is stored of particles, and logged for each; not what the schema says by default."""
+"""GSD files of HOOMD-blue: stored and logged values per particle, without the defaults of the schema."""
 
 import numpy as np
 
@@ -30,7 +30,7 @@ def _number(trajectory, i):
 
 
 def _stored(file, i, name):
-    """The frame whose chunk is that of frame i: its own, or the first one's if that has as many particles; or None."""
+    """Returns the frame that stores a chunk of frame i: itself, or the first one if it has as many particles; or None."""
     name = f"particles/{name}"
     if file.chunk_exists(frame=i, name=name):
         return i
@@ -49,7 +49,7 @@ def _read(trajectory, i, options):
     if of is None:
         raise ConvertError(f"frame {i}: has no positions")
     found = len(file.read_chunk(frame=of, name="particles/position"))
-    if found != _count(file, i):  # for which gsd would first make room
+    if found != _count(file, i):  # gsd would allocate memory for the claimed number
         raise ConvertError(f"frame {i}: claims {_count(file, i)} particles, but has {found} positions")
     frame = trajectory[i]
     particles = frame.particles
@@ -63,7 +63,7 @@ def _read(trajectory, i, options):
             collector.add(short, np.array(values), f"frame {i}: {name}")
     collector.others.add("tag")
     if options.wants("tag"):
-        collector.add("tag", np.arange(particles.N, dtype=np.uint32))  # HOOMD's name of the order, which bonds refer to
+        collector.add("tag", np.arange(particles.N, dtype=np.uint32))  # HOOMD's name for the particle order, used by bonds
     lost = [name for name in ("bonds", "angles", "dihedrals", "impropers", "constraints", "pairs")
             if getattr(frame, name).N]
     if lost:

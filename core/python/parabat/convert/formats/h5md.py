@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""H5MD: groups of particles in HDF5, whose elements are either fixed in time or have values at their own steps.
+"""H5MD: groups of particles in HDF5. Their elements are either fixed in time or have values at their own steps.
 
     particles/water/position/value   (frames, particles, dimensions)
-                            /step    a number for each frame, or the increment, with its offset as an attribute
+                            /step    a number for each frame, or the increment with an offset attribute
                             /time    the same
     particles/walls/position         (particles, dimensions), fixed in time
     particles/*/box                  attributes dimension, boundary; edges, an element
-    particles/*/id                   ids; if the writer chose a fill value, an entry with it is not a particle
+    particles/*/id                   ids; entries with a fill value set by the writer are not particles
 """
 
 import numpy as np
@@ -15,11 +15,11 @@ from .. import hdf5, timeline
 from ..layout import STEP_BYTES
 from ..model import Collector, ConvertError, Format, Step, as_json, check_memory, listed
 
-OTHERS = ("observables", "connectivity", "parameters")  # groups beside particles
+OTHERS = ("observables", "connectivity", "parameters")  # other groups
 
 
 class _Element:
-    """Values at steps, or a value for all times."""
+    """Values at steps, or one value for all times."""
 
     def __init__(self, node):
         self.is_fixed = not hasattr(node, "keys")
@@ -34,7 +34,7 @@ class _Element:
         self._places = None
 
     def _grid(self, group, key, kinds):
-        """Steps or times of the frames; a single one is the increment."""
+        """Returns the steps or times of the frames; a single value is the increment."""
         if key not in group:
             return None
         node = hdf5.node_of(group, key)
@@ -52,14 +52,14 @@ class _Element:
 
     @property
     def frames(self):
-        """(number, time) of each."""
+        """Returns (number, time) of each frame."""
         numbers = [None] * self.count if self.numbers is None else map(int, self.numbers)
         times = [None] * self.count if self.times is None else map(float, self.times)
         return list(zip(numbers, times))
 
     def find(self, i, other):
-        """The index of what this element has at the i-th frame of another one; Ellipsis for all of a fixed one, None if it
-        has nothing then."""
+        """Returns the index of this element's value at the i-th frame of another one; Ellipsis for a fixed element, None if
+        it has no value then."""
         if self.is_fixed:
             return ...
         if self is other:
@@ -79,7 +79,7 @@ class _Element:
 
     @property
     def fill(self):
-        """The fill value, if whoever wrote the file chose one."""
+        """Returns the fill value, if the writer of the file set one."""
         import h5py  # pylint: disable=import-outside-toplevel
         about = self.values.id.get_create_plist()
         if self.values.dtype.kind not in "iu" or about.fill_value_defined() != h5py.h5d.FILL_VALUE_USER_DEFINED:
@@ -113,20 +113,20 @@ class _Group:
         self.remarks.append((f"left out {name}", f"'{name}' is not written: {why}"))
 
     def _find_clock(self):
-        """The element whose frames are those of the group; None if nothing in it changes."""
+        """Returns the element whose frames are those of the group, or None if all are fixed."""
         changing = {name: each for name, each in self.elements.items() if not each.is_fixed}
         if self.position.is_fixed:
             return max(changing.values(), key=lambda each: (each.is_named, each.count), default=None)
         if not self.position.is_named:
             for name, each in {"box/edges": self.edges, **changing}.items():
                 if each is not None and each.is_named and each.count == self.position.count:
-                    self.remarks.append((f"steps of {self.node.name}", f"{self.node.name}/position names no steps or times; "
-                                         f"those of '{name}' are taken"))
+                    self.remarks.append((f"steps of {self.node.name}", f"{self.node.name}/position has no steps or times; "
+                                         f"those of '{name}' are used"))
                     return each
         return self.position
 
     def particles(self, i, options, species, about):
-        """Those of the i-th frame."""
+        """Returns the Particles of the i-th frame."""
         collector = Collector(options)
         collector.remarks += self.remarks
         at = self.position.find(i, self.clock)
@@ -181,7 +181,7 @@ class _Group:
         return found[0] if found else None
 
     def _real(self, i, count, collector):
-        """Which of the entries are particles; None for all."""
+        """Returns which entries are particles, or None if all are."""
         element = self.elements.get("id")
         fill = None if element is None else element.fill
         index = None if fill is None else element.find(i, self.clock)
@@ -196,21 +196,21 @@ class _Group:
         return ids != fill
 
     def _box(self, i, remarks):
-        """What the file says of the box, with its edges at the i-th frame."""
+        """Returns the file's description of the box, with its edges at the i-th frame."""
         if self.box is None:
             return None
         box = dict(self.box)
         index = None if self.edges is None else self.edges.find(i, self.clock)
         if index is not None:
             edges = np.asarray(self.edges.read(index, remarks))
-            if edges.shape == (2, 2):  # with a third edge, of no meaning
+            if edges.shape == (2, 2):  # the file has a third edge, which is meaningless
                 edges = np.array([[*edges[0], 0], [*edges[1], 0], [0, 0, 1]])
             box["edges"] = edges
         return box
 
 
 def _in_space(element, index, remarks):
-    """Positions (n, 3) of a frame."""
+    """Returns positions (n, 3) of a frame."""
     positions = element.read(index, remarks)
     if positions.ndim != 2 or not 1 <= positions.shape[1] <= 3:
         raise ConvertError(f"{element.values.name}: has shape {element.values.shape}; allowed: "
@@ -224,8 +224,8 @@ def _in_space(element, index, remarks):
 
 
 def _periodic_box(box, remarks):
-    """The box as metadata of any dataset have it; None for one of another shape, or of which the file does not say whether it
-    is periodic."""
+    """Returns metadata with the periodic box, or None for a box of another shape, or if the file does not state whether it is
+    periodic."""
     edges = box.get("edges")
     boundary = np.atleast_1d(box.get("boundary", []))
     if edges is None or not len(boundary) or edges.dtype.kind not in "iuf":
@@ -243,13 +243,13 @@ def _periodic_box(box, remarks):
         if edges[axis] > 0 and np.isfinite(edges[axis]):
             upper[axis] = float(edges[axis])
         else:
-            remarks.append(("box", f"axis {axis} of the box is periodic, but its length is {edges[axis]}; it is not taken as "
+            remarks.append(("box", f"axis {axis} of the box is periodic, but its length is {edges[axis]}; it is not used as "
                             "periodic"))
     return {"lower": [None if each is None else 0.0 for each in upper], "upper": upper}
 
 
 def _groups(file, options):
-    """Groups by name, and remarks about what is not written."""
+    """Returns the groups by name, and remarks about groups that are not written."""
     groups, others, remarks = {}, [], []
     for name, node in file["particles"].items():
         position = node["position"] if hasattr(node, "keys") and "position" in node else None
@@ -293,7 +293,7 @@ def steps(path, options):
         for number, time, frames in found:
             yield Step(lambda frames=frames: read(frames), number, time, species=tuple(groups))
         fixed = {name: None for name in groups if name not in moving}
-        if fixed:  # one dataset without a time, instead of a copy for each step
+        if fixed:  # one dataset without a time replaces a copy for each step
             if moving:
                 remarks.append(("fixed", f"{listed(fixed)} {'do' if len(fixed) > 1 else 'does'} not change in time and "
                                 f"{'become datasets' if len(fixed) > 1 else 'becomes one dataset'} without a time"))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Particles of simulation codes in their own HDF5: OSIRIS and PySPH.
+"""Particles in code-specific HDF5 files: OSIRIS and PySPH.
 
     OSIRIS (RAW)    attributes NAME, TYPE "particles", TIME, ITER; arrays x1, x2, x3, p1, p2, p3, ene, q, tag (n, 2); the box in
-                    XMIN, XMAX, PERIODIC, of the file or of the group SIMULATION
+                    XMIN, XMAX, PERIODIC, in the file or the group SIMULATION
     PySPH           particles/<name>/arrays/x, y, z, ...; particles/<name>/constants; solver_data with attributes t, count, dt
 """
 
@@ -12,11 +12,11 @@ from .. import hdf5
 from ..model import Collector, ConvertError, Divided, Format, Step, as_json, listed, part_of
 
 OSIRIS_AXES = ("x1", "x2", "x3")
-MAX_CONSTANT = 64  # values of a constant of PySPH in the metadata
+MAX_CONSTANT = 64  # maximum values of a PySPH constant in the metadata
 
 
 def _read(node, part, remarks):
-    """All values of an array, or those of a part (i, n)."""
+    """Returns all values of an array, or those of a part (i, n)."""
     return hdf5.read(node, ... if part is None else slice(*part_of(len(node), *part)), remarks)
 
 
@@ -34,7 +34,7 @@ def osiris_steps(path, options):
 
 
 def _osiris_arrays(file, options, remarks):
-    """Names of arrays to read, the first ones those of positions, and the number of particles."""
+    """Returns the names of arrays to read, beginning with positions, and the number of particles."""
     import h5py  # pylint: disable=import-outside-toplevel
     axes = [name for name in OSIRIS_AXES if name in file]
     if axes != list(OSIRIS_AXES[:len(axes)]) or not axes:
@@ -87,7 +87,7 @@ def _osiris(file, options, part=None):
 
 
 def _osiris_box(about, dimensions):
-    """The box, if the file says which axes are periodic."""
+    """Returns the box, if the file states which axes are periodic."""
     try:
         lower, upper, periodic = (np.atleast_1d(np.asarray(about[name], float))[:dimensions]
                                   for name in ("XMIN", "XMAX", "PERIODIC"))
@@ -130,7 +130,7 @@ def pysph_steps(path, options):
 
 
 def _solver_value(solver, name, kinds):
-    """An attribute of the solver's data, or an array there, as older versions have it."""
+    """Returns an attribute of the solver data, or, as in older versions, an array there."""
     value = solver.attrs.get(name)
     if value is None and name in solver and not hasattr(solver[name], "keys"):
         value = hdf5.read(solver[name])
@@ -139,7 +139,7 @@ def _solver_value(solver, name, kinds):
 
 
 def _stored(arrays, name):
-    """Whether a property has values in the file."""
+    """Returns whether a property has values in the file."""
     return name in arrays and bool(arrays[name].attrs.get("stored", True))
 
 
@@ -161,7 +161,8 @@ def _pysph(group, options, about, species, remarks):
             collector.leave_out(name, f"it has {len(values)} values for {collector.count} particles")
     missing = [axis for axis in "xyz" if axis not in axes]
     if missing:
-        collector.remarks.append(("dimensions", f"{' and '.join(missing)} {'are' if missing[1:] else 'is'} not in the file: 0"))
+        collector.remarks.append(("dimensions", f"{' and '.join(missing)} {'are' if missing[1:] else 'is'} "
+                                               "not in the file; 0 is used"))
     zeros = np.zeros_like(collector.arrays["x"])
     positions = np.stack([collector.arrays.pop(axis, zeros) for axis in "xyz"], axis=1)
     about = {**about, "name": group.name.rpartition("/")[2]}
@@ -180,7 +181,7 @@ def _pysph(group, options, about, species, remarks):
 
 
 def _in_rows(values, node, count):
-    """A property with several values for each particle, which follow each other."""
+    """Returns a property with several consecutive values per particle."""
     stride = np.asarray(node.attrs.get("stride", 1)).reshape(-1)
     if len(stride) == 1 and stride[0] > 1 and len(values) == stride[0] * count:
         return values.reshape(count, int(stride[0]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Other particles in HDF5: H5Part, and any file, with a mapping or by the names of its arrays."""
+"""Other particles in HDF5: H5Part, and any file, by --map or by the names of its arrays."""
 
 import dataclasses
 import posixpath
@@ -11,7 +11,7 @@ from .. import hdf5, layout
 from ..model import Collector, ConvertError, Divided, Format, Step, as_json, listed, part_of
 
 STEP = re.compile(r"Step#(\d+)\Z")
-NUMBERED = re.compile(r"(.*?)(\d+)([^\d]*)")  # the path of a group with a number
+NUMBERED = re.compile(r"(.*?)(\d+)([^\d]*)")  # a group path with a number
 STEP_GROUP = re.compile(r"(?:\A|[/_. #-])(?:time[ _-]?)?(?:step|iteration|iter|frame|cycle)s?[ _#.-]?\Z", re.IGNORECASE)
 UNITS = ("units", "unit")  # attributes of arrays
 
@@ -27,20 +27,28 @@ def h5part_steps(path, options):
                         None)
             about = {"h5part": {"file": hdf5.attributes(file), "step": hdf5.attributes(group)}}
 
-            def found(group=group):
+            def found(group=group, about=about):
                 members = _Members(file, group)
                 arrays = layout.Layout(members, options, f"{group.name}/", can_move=False)
                 arrays.remarks += members.remarks
-                return arrays
-            yield Step(lambda found=found, about=about: [found().particles(metadata=about)], number, time,
-                       lambda found=found, about=about: [found().divided(metadata=about)])
+                units = _units(arrays)
+                return arrays, {**about, **({"units": units} if units else {})}
+
+            def read(found=found):
+                arrays, metadata = found()
+                return [arrays.particles(metadata=metadata)]
+
+            def divided(found=found):
+                arrays, metadata = found()
+                return [arrays.divided(metadata=metadata)]
+            yield Step(read, number, time, divided)
 
 
 class _Members(layout.Columns):
-    """Arrays that lie side by side in a group."""
+    """The arrays in one group."""
 
     def __init__(self, file, group, written=()):
-        """written: names of groups and tables that are converted on their own."""
+        """written: names of groups and tables that are converted separately."""
         import h5py  # pylint: disable=import-outside-toplevel
         self.file, self.group = file, group
         self.shapes = {}
@@ -71,9 +79,9 @@ class _Members(layout.Columns):
 
 
 def _table(file, node):
-    """The fields of an array of records."""
+    """Returns the fields of an array of records as Columns."""
     class Table(layout.Records):
-        """Of HDF5."""
+        """An array of records in HDF5."""
 
         def named(self, names, kinds):
             return _named(file, node, names, kinds)
@@ -88,8 +96,8 @@ def _unit(node):
 
 
 def _named(file, node, names, kinds, top="/"):
-    """A single number with one of these names: an attribute of a node, or an attribute or array of a group that it is in,
-    up to the group `top`."""
+    """Returns a single number with one of these names: an attribute of a node, or an attribute or array of one of its parent
+    groups up to `top`."""
     import h5py  # pylint: disable=import-outside-toplevel
     path = node.name
     while True:
@@ -110,14 +118,19 @@ def _named(file, node, names, kinds, top="/"):
         node = file[path]
 
 
+def _units(found):
+    """Units of the arrays of a Layout."""
+    return {"positions" if name in found.positions else "time" if name == found.time_name else name: unit
+            for name, unit in found.columns.units().items() if unit is not None}
+
+
 def _about(found, node):
-    """Metadata of a Layout: attributes of its group or table, and units."""
-    units = {"positions" if name in found.positions else "time" if name == found.time_name else name: unit
-             for name, unit in found.columns.units().items() if unit is not None}
+    """Returns metadata of a Layout: attributes of its group or table, and units."""
+    units = _units(found)
     return {"hdf5": hdf5.attributes(node), **({"units": units} if units else {})}
 
 
-# --- Any
+# --- Any HDF5 file
 
 def any_steps(path, options):
     with hdf5.opened(path, options) as file:
@@ -149,7 +162,7 @@ def any_steps(path, options):
 # --- Groups that differ in a number: /step_0, /step_10
 
 def _numbered(layouts, nodes):
-    """(number, species) of groups of one step with the same arrays, whose paths differ only in their last number; or []."""
+    """Returns (number, species) for one-step groups with the same arrays whose paths differ only in the last number, or []."""
     found, alike = {}, set()
     for species, each in layouts.items():
         match = NUMBERED.fullmatch(nodes[species].name)
@@ -162,7 +175,7 @@ def _numbered(layouts, nodes):
 
 
 def _are_steps(numbered, layouts):
-    """Whether the groups are steps, by their name or by their times, which ascend; otherwise they may be species."""
+    """Returns whether the groups are steps, judged by their names or by ascending times; otherwise they may be species."""
     clocks = [layouts[species].frames[0] for _, species in numbered]
     if any(step not in (None, number) for (number, _), (step, _) in zip(numbered, clocks)):
         return False
@@ -187,7 +200,7 @@ def _steps_of_groups(numbered, layouts, nodes):
 
 
 def _suggest_steps(layouts, nodes):
-    """Says how to read groups as steps."""
+    """Adds a remark on how to read groups as steps."""
     first = next(iter(layouts.values()))
     path = NUMBERED.sub(r"\1*\3", nodes[next(iter(layouts))].name)
     paths = ",".join(f"{path}/{name}" for name in first.positions if name)
@@ -196,7 +209,7 @@ def _suggest_steps(layouts, nodes):
 
 
 def _layout(file, node, options, written=()):
-    """Of a group, or of a table."""
+    """Returns the Layout of a group or a table."""
     import h5py  # pylint: disable=import-outside-toplevel
     if isinstance(node, h5py.Dataset):
         return layout.Layout(_table(file, node), options, f"{node.name}: ")
@@ -207,7 +220,7 @@ def _layout(file, node, options, written=()):
 
 
 def _positions_in(file, options):
-    """Groups and tables that have positions, by species."""
+    """Returns the groups and tables that have positions, by species."""
     import h5py  # pylint: disable=import-outside-toplevel
     found, why = {}, None
     for node in [file, *(node for _, node in file.walk())]:
@@ -248,7 +261,7 @@ def _mapped_steps(file, options):
 
 
 def _mapped_clock(file, number, options, names, kinds):
-    """The number or time of a step: a single value of the mapping, or what is named next to its positions."""
+    """Returns the number or time of a step: a single value of the mapping, or one stored next to its positions."""
     for name in _clocks(options):
         if name in names:
             node = hdf5.node_of(file, options.mapping[name][0].replace("*", number or ""))
@@ -258,19 +271,19 @@ def _mapped_clock(file, number, options, names, kinds):
             return hdf5.read(node).reshape(-1)[0]
     path = options.mapping["positions"][0]
     top = "/"
-    if "*" in path:  # above it, nothing belongs to one step
+    if "*" in path:  # groups above it do not belong to one step
         before, _, after = path.partition("*")
         top = "/" + (before + number + after.partition("/")[0]).strip("/")
     return _named(file, hdf5.node_of(file, path.replace("*", number or "")), names, kinds, top)
 
 
 def _clocks(options):
-    """Names of the mapping that are not arrays of particles but the time or number of the step."""
+    """Returns the names in the mapping that are the time or number of the step instead of particle arrays."""
     return [name for name in options.mapping if name in layout.TIMES + layout.NUMBERS]
 
 
 class _Mapped(layout.Columns):
-    """Arrays of a mapping."""
+    """The arrays of a mapping."""
 
     def __init__(self, file, mapping):
         self._nodes = {name: [hdf5.node_of(file, path) for path in paths] for name, paths in mapping.items()}
@@ -292,13 +305,13 @@ def _check_alike(name, nodes):
 
 
 def _mapped_moving(file, node, options):
-    """Steps of positions (steps, n, 3)."""
+    """Yields steps from positions (steps, n, 3)."""
     found = layout.Layout(_Mapped(file, options.mapping), dataclasses.replace(options, columns=["positions"]))
     yield from layout.steps({"": found}, lambda species: {"hdf5": {"map": options.mapping, **hdf5.attributes(node)}})
 
 
 def numbers_of(file, mapping):
-    """What stands for the * in the paths of a mapping, ascending; None if no path has one."""
+    """Returns the numbers that replace the * in the paths of a mapping, ascending, or None if no path has a *."""
     numbers = None
     for paths in mapping.values():
         for path in paths:
@@ -314,7 +327,7 @@ def numbers_of(file, mapping):
 
 
 def _numbers(file, path):
-    """What stands for the * in a path, ascending."""
+    """Returns the numbers that replace the * in a path, ascending."""
     before, _, after = path.partition("*")
     folder, _, start = before.rpartition("/")
     end, _, rest = after.partition("/")
@@ -341,7 +354,7 @@ def _mapped_divided(file, number, options):
 
 
 def _rows(node, part, remarks):
-    """All values of an array, or those of a part (i, n)."""
+    """Returns all values of an array, or those of a part (i, n)."""
     if part is None or not node.shape:
         return hdf5.read(node, remarks=remarks)
     return hdf5.read(node, slice(*part_of(len(node), *part)), remarks)

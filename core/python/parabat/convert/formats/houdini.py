@@ -1,28 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Points of Houdini in .bgeo and .geo files: JSON, as text or binary, since Houdini 12, and the binary format of before, version
-5. Primitives and texts are left out. Files may be compressed with gzip; those that end in .sc, which Houdini compresses itself,
-are refused.
+5. Primitives and texts are left out. Files may be compressed with gzip, or with Blosc (.sc):
+
+    scf1, 8 bytes, chunk, chunk ..., index        each chunk begins with Blosc's header of 16 bytes, which has its sizes
 """
 
 import struct
 
 import numpy as np
 
+from ..._extras import install
 from .. import houdini_json
 from ..houdini_json import pairs
 from ..model import Collector, ConvertError, Format, Step, check_memory
 from ..streams import BLOCK, open_stream
 
 CLASSIC = b"BgeoV"
-REFUSED = {b"scf1": "is compressed by Houdini (.sc); save it as .bgeo or .bgeo.gz",
-           b"PGEOMETRY": "is text of a version before Houdini 12; save it as .bgeo"}
+SCF = b"scf1"
+SCF_HEADER, BLOSC_HEADER, BLOSC_VERSIONS = 12, 16, (1, 2)
+REFUSED = {b"PGEOMETRY": "is a text file from before Houdini 12; save it as .bgeo"}
 STORAGES = {"fpreal16": "f2", "fpreal32": "f4", "fpreal64": "f8", "int8": "i1", "int16": "i2", "int32": "i4", "int64": "i8",
             "uint8": "u1", "uint16": "u2", "bool": "u1"}
 FLOAT, INTEGER, TEXT, VECTOR = 0, 1, 4, 5
 
 
 def _content(path):
-    """All bytes of a file, decompressed."""
+    """Returns all bytes of a file, decompressed."""
     with open_stream(path) as stream:
         parts, size = [], 0
         while True:
@@ -35,12 +38,40 @@ def _content(path):
             stream.skip(len(part))
 
 
+def _decompressed(data):
+    """The content of a .sc file."""
+    try:
+        import blosc  # pylint: disable=import-outside-toplevel
+    except ImportError:
+        raise ConvertError(f"is compressed with Blosc (.sc), which requires blosc: {install('blosc')}") from None
+    parts, place, size = [], SCF_HEADER, 0
+    while place + BLOSC_HEADER <= len(data) and data[place] in BLOSC_VERSIONS:
+        whole, _, length = struct.unpack("<3I", data[place + 4:place + BLOSC_HEADER])
+        if length < BLOSC_HEADER or place + length > len(data):
+            raise ConvertError(f"ends within the {length} compressed bytes that start at byte {place}")
+        size += whole
+        check_memory(f"has {size} bytes, decompressed", 4 * size)
+        try:
+            part = blosc.decompress(data[place:place + length])
+        except (blosc.error, ValueError, RuntimeError) as error:
+            raise ConvertError(f"byte {place}: cannot be decompressed: {error}") from None
+        if len(part) != whole:
+            raise ConvertError(f"byte {place}: has {len(part)} bytes, decompressed, instead of {whole}")
+        parts.append(part)
+        place += length
+    if not parts:
+        raise ConvertError(f"byte {SCF_HEADER}: expected compressed data of Blosc")
+    return b"".join(parts)
+
+
 def steps(path, options):
     yield Step(lambda: [_read(path, options)])
 
 
 def _read(path, options):
     data = _content(path)
+    if data.startswith(SCF):
+        data = _decompressed(data)
     for magic, words in REFUSED.items():
         if data.startswith(magic):
             raise ConvertError(words)
@@ -70,12 +101,22 @@ def _read(path, options):
     primitives = content.get("primitivecount", 0)
     if primitives:
         collector.remarks.append(("primitives", f"{primitives} primitives are not written"))
-    about = {"houdini": {"version": content.get("fileversion")}}
+    about = {"houdini": {"version": content.get("fileversion"), **_time(pairs(content.get("info", {})), collector)}}
     return _particles(collector, positions, about)
 
 
+def _time(info, collector):
+    """The time that the file names, for the metadata: many files have 0 in all frames, so that it is not the time of a step."""
+    time = info.get("time")
+    if not isinstance(time, (int, float)) or isinstance(time, bool) or not time:
+        return {}
+    collector.remarks.append(("time", f"the file names the time {time}, which is only kept in the metadata, since Houdini often "
+                                      "writes 0"))
+    return {"time": time}
+
+
 def _particles(collector, positions, about):
-    """Positions with 4 values are homogeneous coordinates, of which the last is an attribute unless it is 1."""
+    """Returns the Particles. Positions with 4 values are homogeneous; the last value is an attribute unless it is always 1."""
     if positions is not None and positions.ndim == 2 and positions.shape[1] == 4:
         if (positions[:, 3] != 1).any() and collector.wants("Pw"):
             collector.add("Pw", np.ascontiguousarray(positions[:, 3]))
@@ -91,7 +132,7 @@ def _entries(attributes):
 
 
 def _attribute(definition, block, count, name):
-    """Values of an attribute, or None and why there are none."""
+    """Returns (values, None) for an attribute, or (None, why it is left out)."""
     if definition.get("type") != "numeric":
         return None, "it contains texts" if definition.get("type") == "string" else f"it is of type {definition.get('type')}"
     values = pairs(block.get("values", []))
@@ -117,8 +158,8 @@ def _attribute(definition, block, count, name):
 
 
 def _paged(values, count, size, dtype):
-    """Values in pages. In each page, the parts of a value come one after the other; a part that does not change in a page is
-    stored once."""
+    """Decodes paged values. Each page stores the parts of a value one after the other; a part that is constant within a page
+    is stored once."""
     raw = np.asarray(values["rawpagedata"], dtype).ravel()
     page_size, packing = int(values["pagesize"]), [int(each) for each in values.get("packing", [size])]
     flags = values.get("constantpageflags") or [[] for _ in packing]
@@ -140,7 +181,7 @@ def _paged(values, count, size, dtype):
 
 
 class Classic:
-    """A file of version 5: big-endian, in words of 4 bytes."""
+    """Reads a file of version 5: big-endian, in words of 4 bytes."""
 
     def __init__(self, data):
         self._data, self._place = data, len(CLASSIC)
@@ -161,7 +202,7 @@ class Classic:
         return self.take(*self.numbers("H")).decode("utf-8", "replace")
 
     def attribute(self):
-        """Name, type and size of an attribute."""
+        """Reads the name, type and size of an attribute."""
         name = self.text()
         size, kind = self.numbers("Hi")
         if kind in (FLOAT, INTEGER, VECTOR):
@@ -199,10 +240,10 @@ def _read_classic(data, options):
 
 
 def _sniff(head, _):
-    if head[:5] in houdini_json.MAGICS or head.startswith((CLASSIC, *REFUSED)):
+    if head[:5] in houdini_json.MAGICS or head.startswith((CLASSIC, SCF, *REFUSED)):
         return True
     return head.lstrip()[:1] == b"[" and b'"pointcount"' in head and b'"fileversion"' in head
 
 
-FORMAT = Format("houdini", "points of Houdini (.bgeo, .geo)", steps, extensions=(".bgeo", ".bgeo.sc"), sniff=_sniff,
+FORMAT = Format("houdini", "points of Houdini (.bgeo, .geo, .bgeo.sc)", steps, extensions=(".bgeo", ".bgeo.sc"), sniff=_sniff,
                 options=("columns",))

@@ -1,25 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """LAMMPS dumps: text (also .gz, .bz2, .xz, .zst) and binary, with boxes of any shape; also those of LIGGGHTS and SPARTA.
 
-Columns that LAMMPS writes as integers are int64, others float64. A column with texts (element, or any other whose first
-row is not a number) becomes numbers, whose texts are in the metadata. Positions are x, y, z if the dump has them, else xu,
-yu, zu (unwrapped), else xs, ys, zs or xsu, ysu, zsu, which are fractions of the box: they are multiplied by it and also
-kept as attributes. vx, vy, vz become v, and so on. If a name occurs twice (LIGGGHTS writes "id type type x y z"), the
-second column is called type_2, or left out if its values are those of the first.
+Columns that the manual of LAMMPS defines as integers are int64 (INTEGERS, i_name, i2_name), and so are those whose name
+suggests ids (IDS) if they have integers in all steps of the file; others are float64. A column with texts (element, or any
+other whose first row is not a number) becomes numbers, whose texts are in the metadata. Positions are x, y, z if the dump
+has them, else xu, yu, zu (unwrapped), else xs, ys, zs or xsu, ysu, zsu, which are fractions of the box: they are multiplied
+by it and also kept as attributes. vx, vy, vz become v, and so on. If a name occurs twice (LIGGGHTS writes "id type type x y
+z"), the second column is called type_2, or left out if its values are those of the first.
 """
 
+import contextlib
 import copy
+import dataclasses
 import re
 import struct
 
 import numpy as np
 
 from .._output import BadRow, parse_columns
-from ..model import ConvertError, Divided, Format, Particles, Step, codes_of, listed, part_of
+from ..model import ConvertError, Divided, Format, Particles, Step, codes_of, listed, nobody, part_of
 from ..streams import Stream
 
 INTEGERS = {"id", "mol", "proc", "procp1", "type", "ix", "iy", "iz", "bodyflag", "ellipsoidflag", "lineflag", "triangleflag",
-            "template_index", "template_atom", "etag"}
+            "template_index", "template_atom", "etag", "espin", "status", "id_multisphere"}
 IDS = re.compile(r"(.*_)?(ids?|tags?|index|mol|molecule|resids?)|ParticleIDs", re.IGNORECASE)  # integers in other columns
 TEXTS = {"element", "typelabel"}
 VECTORS = {"v": ("vx", "vy", "vz"), "f": ("fx", "fy", "fz"), "mu": ("mux", "muy", "muz"),
@@ -28,24 +31,24 @@ VECTORS = {"v": ("vx", "vy", "vz"), "f": ("fx", "fy", "fz"), "mu": ("mux", "muy"
 PLACES = (("x", "y", "z"), ("xu", "yu", "zu"), ("xs", "ys", "zs"), ("xsu", "ysu", "zsu"))
 SCALED = PLACES[2:]
 MAGICS = (b"DUMPATOM", b"DUMPCUSTOM")
-# Units of distance, time, velocity and force of the unit styles.
+# Units of distance, time, velocity and force in each unit style.
 STYLES = {"real": ("angstrom", "fs", "angstrom/fs", "kcal/mol/angstrom"),
           "metal": ("angstrom", "ps", "angstrom/ps", "eV/angstrom"),
           "si": ("m", "s", "m/s", "N"), "cgs": ("cm", "s", "cm/s", "dyn"),
           "electron": ("bohr", "fs", "bohr/(1.03275e-15 s)", "hartree/bohr"),
           "micro": ("um", "us", "um/us", "pg um/us^2"), "nano": ("nm", "ns", "nm/ns", "ag nm/ns^2")}
-MAX_TEXTS = 10000  # different texts of a column that is not known to have texts
+MAX_TEXTS = 10000  # maximum distinct texts of a column that is not known to have texts
 
 INTEGER = re.compile(r"[+-]?[0-9]+")
 GROW = 1 << 20  # rows allocated at first if the size of the rest of the file is unknown (compressed files)
 
 
 class Header:
-    """What precedes the atoms of one step."""
+    """The header of one step, which precedes its atoms."""
 
     def __init__(self):
         self.number = None
-        self.section = None  # of a data file: the section with the atoms, for messages
+        self.section = None  # for a data file: the section with the atoms, for messages
         self.time = None
         self.units = None
         self.count = None
@@ -53,40 +56,84 @@ class Header:
         self.origin = None
         self.edges = None  # (3, 3): the vectors a, b, c
         self.columns = None
-        self.repeats = {}  # of columns that were renamed: the name that another column has, too
+        self.repeats = {}  # renamed column -> its name in the file, shared with another column
+        self.may_have_followers = False  # whether there may be more steps in the file
         self.texts = ()    # columns that have texts in the first row
-        self.first = 0     # of a part of a step: its first atom, and the number of atoms of the step
+        self.fractions = lambda header: ()  # finds columns that only seem to have integers
+        self.first = 0     # for a part of a step: its first atom, and the number of atoms of the step
         self.total = None
 
     @property
     def name(self):
-        """Words for messages."""
+        """Describes the step in messages."""
         return self.section or f"timestep {self.number}"
 
     def original(self, name):
         """Returns the name that a column has in the file."""
         return self.repeats.get(name, name)
 
+    def is_integer(self, name):
+        original = self.original(name)
+        return _is_always_integer(original) or (_is_guess(original) and name not in self.fractions(self))
+
     def is_text(self, name):
         return name in self.texts or self.original(name) in TEXTS
 
     def part(self, first, end):
-        """Returns the header of some of the atoms."""
+        """Returns a header for some of the atoms."""
         result = copy.copy(self)
         result.first, result.count, result.total = first, end - first, self.count
         return result
 
     def place(self, done):
-        """Returns words for messages."""
+        """Describes the progress in messages."""
         return f"{self.first + done} of {self.count if self.total is None else self.total} atoms"
 
 
 def steps(path, options):
     with Stream(path) as stream:
-        if _is_binary(stream.peek(18)):
-            yield from _binary_steps(stream, options)
+        yield from _all_steps(stream, options, Fractions(path, options).find)
+
+
+def _all_steps(stream, options, fractions):
+    return (_binary_steps if _is_binary(stream.peek(18)) else _text_steps)(stream, options, fractions)
+
+
+class Fractions:
+    """Finds the columns whose names suggest integers, but which have a fraction in some step of the file: a column has one
+    type in all steps. This takes another pass over files that have such columns and more than one step."""
+
+    MAX_STEP = 256 << 20  # bytes of a step that is read as a whole
+
+    def __init__(self, path, options):
+        self._path, self._options, self._found = path, options, None
+
+    def find(self, header):
+        names = [name for name in header.columns if _is_guess(header.original(name)) and self._options.wants(name)]
+        if self._found is None:
+            self._found = set()  # also while the steps are read for this
+            if names and header.may_have_followers:
+                self._found = self._scan(names)
+        return self._found
+
+    def _scan(self, names):
+        found, options = set(), dataclasses.replace(self._options, arrays=names, at=nobody)
+        # A damaged step is reported when it is converted.
+        with contextlib.suppress(ConvertError), Stream(self._path) as stream:
+            for step in _all_steps(stream, options, lambda header: found):
+                for part in self._parts(step):
+                    found |= {name for name, values in part.attributes.items() if values.dtype.kind == "f"}
+                if found.issuperset(names):
+                    break
+        return found
+
+    def _parts(self, step):
+        divided, = step.divided()
+        count = 1 + divided.size // self.MAX_STEP
+        if count == 1:
+            yield from step.read()
         else:
-            yield from _text_steps(stream, options)
+            yield from (divided.read(i, count) for i in range(count))
 
 
 def sniff(head, _):
@@ -95,12 +142,14 @@ def sniff(head, _):
 
 # --- Text
 
-def _text_steps(stream, options):
+def _text_steps(stream, options, fractions):
     units = before = None
     while True:
         header = _text_header(stream, before)
         if header is None:
             return
+        header.fractions = fractions
+        header.may_have_followers = before is not None or _may_have_followers(stream, header)
         header.units = units = header.units or units
         place, line = stream.place, stream.line_number
         step = Step(lambda header=header: [read_rows(stream, header, options)], header.number, header.time,
@@ -110,6 +159,13 @@ def _text_steps(stream, options):
         before = header.number
         if not step.is_read and stream.skip_lines(header.count) != header.count:
             raise ConvertError(f"timestep {header.number}: ends before its {header.count} atoms")
+
+
+def _may_have_followers(stream, header):
+    """Whether the rest of the file seems to be longer than the rows of this step."""
+    left, some = stream.left(), stream.peek(1 << 14)
+    lines = some.count(b"\n")
+    return left is None or not lines or left > 1.5 * header.count * len(some) / lines
 
 
 def _text_header(stream, before):
@@ -157,7 +213,7 @@ def _text_header(stream, before):
 
 def check_count(stream, header):
     """Raises if the rest of the file is too short for the atoms."""
-    minimum = 2 * len(header.columns) * header.count  # a character and the one after it
+    minimum = 2 * len(header.columns) * header.count  # at least a character and a separator for each value
     left = stream.left()
     if left is not None and minimum > left + 1:
         raise ConvertError(f"{header.name}: claims {header.count} atoms of {len(header.columns)} columns, but only {left} bytes "
@@ -219,7 +275,7 @@ def _box(stream, header, words):
 
 
 def tilted_box(low, high, tilt):
-    """Returns edges and origin of a tilted box of which LAMMPS writes the bounding box."""
+    """Returns edges and origin of a tilted box from the bounding box that LAMMPS writes."""
     xy, xz, yz = tilt
     low = low - np.array([min(0, xy, xz, xy + xz), min(0, yz), 0])
     high = high - np.array([max(0, xy, xz, xy + xz), max(0, yz), 0])
@@ -233,7 +289,7 @@ def box_edges(length, tilt):
 
 
 def name_columns(header):
-    """Gives names of their own to columns whose name occurs again."""
+    """Renames columns whose name has occurred before."""
     taken = set(header.columns)
     if len(taken) == len(header.columns):
         return
@@ -249,7 +305,7 @@ def name_columns(header):
 
 
 def find_texts(stream, header):
-    """Looks for texts in the first row, which comes next in the stream."""
+    """Finds columns with texts in the first row, which is next in the stream."""
     row, end, _ = stream.peek(1 << 14).partition(b"\n")
     words = row.decode("utf-8", "replace").split() if header.count and (end or stream.left() == len(row)) else []
     if len(words) == len(header.columns):
@@ -265,7 +321,7 @@ def _is_number(word):
 
 
 def read_rows(stream, header, options):
-    """Returns the Particles of the rows that come next in the stream."""
+    """Returns the Particles of the next rows in the stream."""
     names = header.columns
     chosen, scaled = _positions(header, options)
     kept = {}
@@ -276,7 +332,7 @@ def read_rows(stream, header, options):
             kinds[name] = None
         elif options.wants(name) or name in chosen or any(
                 name in group and options.wants(vector) for vector, group in _vectors(names)):
-            kinds[name] = np.int64 if _is_integer(header.original(name)) else np.float64
+            kinds[name] = np.int64 if header.is_integer(name) else np.float64
         else:
             kinds[name] = None
     texts = [name for name in names if is_text[name] and options.wants(name)]
@@ -287,7 +343,8 @@ def read_rows(stream, header, options):
     except (MemoryError, ValueError):
         raise ConvertError(f"{header.name}: out of memory for {header.count} atoms") from None
     words = {name: [] for name in texts}
-    remarks = []
+    remarks = [_remark_on_fractions(name) for name in names
+               if kinds[name] == np.float64 and name not in chosen and _is_integer(header.original(name))]
     done = 0
     while done < header.count:
         block = stream.block()
@@ -318,7 +375,7 @@ def read_rows(stream, header, options):
 
 
 class Layout:
-    """The arrays into which rows are parsed. Components of positions and vectors lie next to each other."""
+    """The arrays into which rows are parsed. Components of positions and vectors are interleaved."""
 
     def __init__(self, names, kinds, chosen, capacity):
         self.names = names
@@ -352,8 +409,8 @@ class Layout:
             array.resize((capacity, *array.shape[1:]), refcheck=False)
 
     def widen(self, name, done, is_guess):
-        """Turns a column of integers into float64, because a row has a fraction; returns remarks. is_guess: whether only its
-        name suggested integers."""
+        """Converts a column of integers to float64 because a row has a fraction; returns remarks. is_guess: only the name of
+        the column suggested integers."""
         self.kinds[name] = np.float64
         old = self.alone[name]
         new = np.empty(self.capacity, np.float64)
@@ -368,8 +425,8 @@ class Layout:
             is_rounded.any()) else []
 
     def check_exact(self, block, used, done, rows, remarks):
-        """Checks float64 values beyond 2^53. An integer that was rounded is an error in a column that also has fractions,
-        and a remark in others."""
+        """Checks float64 values beyond 2^53. A rounded integer is an error in a column that also has fractions, and a remark
+        in others."""
         def is_large(values):
             return values.dtype == np.float64 and (np.abs(values[done:done + rows]) >= 2.0 ** 53).any()
         tables = [table for _, table in self.vectors]
@@ -389,7 +446,7 @@ class Layout:
 
 
 def _explain(stream, block, bad, header, done, layout, remarks):
-    """Raises for an invalid row, or turns its column into float64."""
+    """Raises for an invalid row, or converts its column to float64."""
     text = bytes(block[bad.place:bad.place + 4096]).split(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
     line = stream.line_number + 1 + bytes(block[:bad.place]).count(b"\n")
     fields = text.split()
@@ -414,7 +471,7 @@ def _explain(stream, block, bad, header, done, layout, remarks):
 
 
 class DividedRows(Divided):
-    """Atoms of a step in parts. Whether a repeated column is the same as the first is known once all parts have been read."""
+    """A step in parts. Whether a repeated column equals the first is known only after all parts have been read."""
 
     def __init__(self, size, read):
         super().__init__(size, read, varies=True)
@@ -440,7 +497,7 @@ class DividedRows(Divided):
 
 
 def in_parts(header, read):
-    """Returns a Divided. read(first, end): Particles of these atoms."""
+    """Returns a Divided. read(first, end): returns Particles of these atoms."""
     return DividedRows(8 * len(header.columns) * header.count, lambda i, n: read(*part_of(header.count, i, n)))
 
 
@@ -496,7 +553,7 @@ class Numbers:
         return bytes(self.stream.take(length)).decode("utf-8", "replace")
 
 
-def _binary_steps(stream, options):
+def _binary_steps(stream, options, fractions):
     units = None
     while stream.peek(1):
         start = stream.place
@@ -504,6 +561,8 @@ def _binary_steps(stream, options):
             raise ConvertError(f"byte {start}: expected a step of a binary dump here, after the previous one")
         numbers = Numbers(stream, "<" if stream.peek(8)[7] == 0xff else ">")
         header = _binary_header(numbers, start)
+        size, left = 8 * len(header.columns) * header.count, numbers.stream.left()
+        header.fractions, header.may_have_followers = fractions, start > 0 or left is None or left > 1.5 * size
         header.units = units = header.units or units
         place = stream.place
         step = Step(lambda header=header, numbers=numbers: [_read_binary(numbers, header, options)], header.number,
@@ -552,7 +611,7 @@ def _binary_header(numbers, start):
 
 
 def _chunks(numbers, header):
-    """Yields the numbers of values in the pieces of a step, one for each process that wrote it. The stream is then at the
+    """Yields the number of values in each piece of a step, one for each process that wrote it. The stream is then at the
     values."""
     width = len(header.columns)
     total = 0
@@ -601,7 +660,7 @@ class BinaryRows:
         self._row = self._left = 0
 
     def _pieces(self, count):
-        """Yields the numbers of atoms that lie together, of the next `count`."""
+        """Yields the sizes of contiguous runs among the next `count` atoms."""
         while count:
             while not self._left:
                 self._left = next(self._chunks) // len(self._header.columns)
@@ -633,27 +692,37 @@ def _of_table(table, header, options):
         if name in chosen:
             continue
         values = table[:, i]
-        original = header.original(name)
-        if original in TEXTS or _is_integer(original):  # in a binary dump the texts are numbers of types
+        if _is_guess(header.original(name)) and not header.is_integer(name):
+            remarks.append(_remark_on_fractions(name))
+        elif header.original(name) in TEXTS or header.is_integer(name):  # in a binary dump, texts are stored as type numbers
             integers = np.where(np.abs(values) < 2 ** 63, values, 0).astype(np.int64)
             if (integers == values).all():
                 values = integers
             else:
-                remarks.append((f"fractions {name}", f"column '{name}' has fractions and becomes float64"))
+                remarks.append(_remark_on_fractions(name))
         arrays[name] = values
     positions = np.stack([table[:, header.columns.index(name)] if name else np.zeros(len(table)) for name in chosen],
                          axis=1)
     return _particles(header, arrays, positions, chosen, scaled, {}, remarks, options)
 
 
-# --- Both
+# --- Text and binary
 
 def _is_always_integer(name):
     return name in INTEGERS or name.startswith(("i_", "i2_"))
 
 
+def _remark_on_fractions(name):
+    return f"fractions {name}", f"column '{name}' has fractions and becomes float64"
+
+
+def _is_guess(name):
+    """Whether only the name suggests integers: LAMMPS's d_name and d2_name have fractions."""
+    return not _is_always_integer(name) and IDS.fullmatch(name) is not None and not name.startswith(("d_", "d2_"))
+
+
 def _is_integer(name):
-    return _is_always_integer(name) or IDS.fullmatch(name) is not None
+    return _is_always_integer(name) or _is_guess(name)
 
 
 def _positions(header, options):
@@ -674,7 +743,7 @@ def _positions(header, options):
 
 
 def _vectors(names):
-    """Returns pairs: the name of a vector, and the columns that are its components."""
+    """Returns pairs of a vector name and the columns that are its components."""
     groups = [(vector, group) for vector, group in VECTORS.items() if vector not in names]
     bases = {}
     for name in names:
@@ -747,7 +816,7 @@ def _remark_on_repeat(name, original, is_same):
 
 
 def _place(header, arrays, positions, chosen, scaled, metadata, remarks):
-    """Returns positions of coordinates other than x, y, z."""
+    """Returns positions from coordinates other than x, y, z."""
     kind = {"xu": "unwrapped", "xs": "scaled", "xsu": "scaled and unwrapped"}.get(chosen[0], "chosen")
     remarks.append(("positions", f"positions are the {kind} coordinates {' '.join(filter(None, chosen))}" + (
         ", multiplied by the box; they are also kept as attributes" if scaled else "")))
@@ -756,7 +825,7 @@ def _place(header, arrays, positions, chosen, scaled, metadata, remarks):
         return positions
     for i, name in enumerate(chosen):
         arrays[name] = positions[:, i].copy()
-    # One axis after the other, and not by a matrix product, whose order of sums depends on the machine.
+    # One axis after the other, since the summation order of a matrix product depends on the machine.
     return np.stack([header.origin[axis] + positions[:, 0] * header.edges[0, axis] + positions[:, 1] * header.edges[1, axis]
                      + positions[:, 2] * header.edges[2, axis] for axis in range(3)], axis=1)
 

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""LAMMPS data files, which read_data reads and write_data writes: atoms, velocities, the box.
+"""LAMMPS data files, as used by read_data and write_data: atoms, velocities and the box.
 
     LAMMPS data file via write_data, version 29 Sep 2021, timestep = 10
-                                                   the first line is a comment; LAMMPS names the step and the units there
+                                                   the first line is a comment; LAMMPS puts the step and the units there
     2 atoms
     1 atom types
     0 10 xlo xhi                                   also ylo yhi, zlo zhi; xy xz yz; avec, bvec, cvec, abc origin
     Atoms # full                                   the comment is the atom style
-    1 1 1 -0.8 1.5 2.5 3.5 0 0 1                   id mol type q x y z, and three image flags or none
+    1 1 1 -0.8 1.5 2.5 3.5 0 0 1                   id mol type q x y z, and optionally three image flags
     Velocities
     1 0.1 0.2 0.3
 
-The atom style gives the columns. Where the file does not name it, --columns does: --columns full, or --columns "hybrid
-charge sphere". Positions are those of the file; ix, iy, iz are the image flags. Bonds and coefficients are left out.
+The atom style determines the columns. If the file does not name it, --columns must: --columns full, or --columns "hybrid
+charge sphere". Positions are unchanged; ix, iy, iz are the image flags. Bonds and coefficients are left out.
 """
 
 import copy
@@ -26,21 +26,24 @@ from ..model import ConvertError, Format, Step, listed
 from ..streams import Stream
 from .lammps import Header, box_edges, check_count, find_texts, name_columns, read_rows
 
-# Columns of the atom styles, as in the manual of read_data; names are those of dumps where these have the same value.
+# Columns of the atom styles, as in the manual of read_data; columns that also occur in dumps have the same names.
 STYLES = {name: columns.split() for name, columns in {
-    "angle": "id mol type x y z", "atomic": "id type x y z", "body": "id type bodyflag mass x y z", "bond": "id mol type x y z",
-    "bpm/sphere": "id mol type diameter density x y z", "charge": "id type q x y z",
+    "amoeba": "id mol type q x y z", "angle": "id mol type x y z", "apip": "id type x y z", "atomic": "id type x y z",
+    "body": "id type bodyflag mass x y z", "bond": "id mol type x y z", "bpm/sphere": "id mol type diameter density x y z",
+    "charge": "id type q x y z",
     "dielectric": "id type q x y z mux muy muz area ed em epsilon curvature", "dipole": "id type q x y z mux muy muz",
     "dpd": "id type theta x y z", "edpd": "id type edpd_temp edpd_cv x y z", "electron": "id type q espin eradius x y z",
     "ellipsoid": "id type ellipsoidflag density x y z", "full": "id mol type q x y z",
-    "line": "id mol type lineflag density x y z",
-    "mdpd": "id type rho x y z", "molecular": "id mol type x y z", "peri": "id type volume density x y z",
+    "line": "id mol type lineflag density x y z", "mdpd": "id type rho x y z", "molecular": "id mol type x y z",
+    "oxdna": "id type x y z", "peri": "id type volume density x y z",
+    "rheo": "id type status rho x y z", "rheo/thermal": "id type status rho esph x y z",
     "smd": "id type mol volume mass kradius cradius x0 y0 z0 x y z", "sph": "id type rho esph cv x y z",
     "sphere": "id type diameter density x y z", "spin": "id type x y z spx spy spz sp",
+    "tdpd": "id type x y z",  # and concentrations: _add_concentrations()
     "template": "id type mol template_index template_atom x y z", "tri": "id mol type triangleflag density x y z",
     "wavepacket": "id type q espin eradius etag cs_re cs_im x y z"}.items()}
 IMAGES = ["ix", "iy", "iz"]
-# What follows the velocity in the section Velocities.
+# Columns after the velocity in the section Velocities.
 SPIN = {"sphere": "omega", "bpm/sphere": "omega", "line": "omega", "ellipsoid": "angmom", "tri": "angmom", "body": "angmom"}
 
 NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
@@ -53,7 +56,7 @@ TOPOLOGY = {"Bonds": "bonds", "Angles": "angles", "Dihedrals": "dihedrals", "Imp
 
 
 class Uncommented(Stream):
-    """A Stream whose blocks have spaces instead of comments."""
+    """A Stream that replaces comments with spaces in its blocks."""
 
     def block(self):
         return _without_comments(super().block())
@@ -68,7 +71,7 @@ def _without_comments(text):
 
 
 class Top:
-    """The lines before the sections."""
+    """The header, which precedes the sections."""
 
     def __init__(self):
         self.comment = ""
@@ -78,7 +81,7 @@ class Top:
         self.vectors = {}
 
     def header(self):
-        """Returns a Header of all atoms, without columns."""
+        """Returns a Header for all atoms, without columns."""
         header = Header()
         step = re.search(r"\btimestep = (-?\d{1,18})\b", self.comment)
         units = re.search(r"\bunits = (\w+)", self.comment)
@@ -112,12 +115,12 @@ def _read_top(stream):
         if line:
             _take(top, line, stream.line_number)
     if "atoms" not in top.counts:
-        raise ConvertError("its header does not say how many atoms it has")
+        raise ConvertError("its header lacks the number of atoms")
     return top
 
 
 def _take(top, line, number):
-    """Takes one line of the header."""
+    """Parses one line of the header."""
     for pattern, take in ((BOUNDS, lambda found: top.bounds.update({found[3]: (float(found[1]), float(found[2]))})),
                           (TILT, lambda found: setattr(top, "tilt", tuple(map(float, found.groups())))),
                           (VECTOR, lambda found: top.vectors.update({found[4]: tuple(map(float, found.groups()[:3]))})),
@@ -176,13 +179,13 @@ def _check_topology(top, name, text, found):
 
 
 def _style_in(comment):
-    """Returns the atom style that the first line of a file by TopoTools names, or ""."""
+    """Returns the atom style in the first line of a file written by TopoTools, or ""."""
     found = re.search(r"\batom_style (\S+)", comment)
     return found[1] if found and found[1] in STYLES else ""
 
 
 def _style(comment, options):
-    """Returns the atom style, or the names of all columns, which --columns gives."""
+    """Returns the atom style, or the names of all columns, given by --columns."""
     chosen = options.columns
     if chosen and len(chosen) > 3:
         return " ".join(["columns", *chosen])
@@ -192,7 +195,7 @@ def _style(comment, options):
 
 
 def _columns_of(style, width):
-    """Returns the names of the columns of an atom style, or None if it is unknown; for rows of `width` values."""
+    """Returns the column names of an atom style for rows of `width` values, or None if it is unknown."""
     words = style.split()
     if not words:
         return STYLES["atomic"] if width == 5 else None  # no other style has five columns
@@ -206,10 +209,22 @@ def _columns_of(style, width):
     return STYLES.get(style)
 
 
+def _add_concentrations(columns, words):
+    """Returns the columns of the style tdpd, whose rows end with the concentrations of all species. The file does not name
+    the number of species: three integers at the end are taken as image flags, which write_data always writes."""
+    count = len(words) - len(columns)
+    if count >= 3 and all(re.fullmatch(rb"[-+]?\d+", word) for word in words[-3:]):
+        count -= 3
+    return columns + [f"cc[{i + 1}]" for i in range(count)]
+
+
 def _read_atoms(stream, header, style, about, options):
     _skip_blanks(stream)
-    width = len(stream.peek(1 << 14).split(b"\n")[0].split())
+    words = stream.peek(1 << 14).split(b"\n")[0].split()
+    width = len(words)
     columns = _columns_of(style, width)
+    if style == "tdpd":
+        columns = _add_concentrations(columns, words)
     if columns is None:
         what = (f"has the atom style '{style}', whose columns are not known" if style else
                 f"does not name its atom style; its rows have {width} values")
@@ -225,13 +240,16 @@ def _read_atoms(stream, header, style, about, options):
     check_count(stream, header)
     find_texts(stream, header)
     atoms = read_rows(stream, header, dataclasses.replace(options, columns=None))
+    if style == "tdpd":
+        atoms.remarks.append(("tdpd", f"each row is read as {sum(name.startswith('cc[') for name in columns)} concentrations "
+                                      f"(cc), {'and image flags' if 'ix' in header.columns else 'without image flags'}"))
     if "type" in atoms.texts:
         _use_numbers_of_types(atoms, about["type_labels"])
     return atoms
 
 
 def _use_numbers_of_types(atoms, labels):
-    """Replaces labels of types by their numbers."""
+    """Replaces type labels by type numbers."""
     numbers = {label: number for number, label in labels.items()}
     texts = atoms.texts["type"]
     missing = [text for text in texts if text not in numbers]
@@ -284,7 +302,7 @@ def _add_velocities(atoms, velocities, options):
     requested = {name: values for name, values in velocities.items() if options.wants(name)}
     own = atoms.attributes.get("id")
     if own is None and requested:
-        atoms.remarks.append(("velocities", "velocities are not written without 'id', which tells whose they are"))
+        atoms.remarks.append(("velocities", "velocities are not written without 'id', since ids match them to atoms"))
         return
     if not requested:
         return
@@ -298,7 +316,7 @@ def _add_velocities(atoms, velocities, options):
 
 
 def _read_types(stream, found, count, section):
-    """Reads lines of a type and its mass or label."""
+    """Reads lines with a type and its mass or label."""
     _skip_blanks(stream)
     while len(found) < count:
         line = stream.line()

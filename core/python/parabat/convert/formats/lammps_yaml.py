@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""LAMMPS `dump yaml`: a YAML document for each step, read as text, so that numbers are exact and steps of any size pass.
+"""LAMMPS `dump yaml`: one YAML document per step, read as text, so that numbers are exact and steps may have any size.
 
     ---
     creator: LAMMPS
     timestep: 100
-    units: metal                          optional, as `time` and `thermo` are
+    units: metal                          optional, like `time` and `thermo`
     natoms: 2
     boundary: [ p, p, p, p, f, f, ]
     box:
-      - [ 0, 10 ]                         of a tilted box, the bounding box, and a fourth line: xy, xz, yz
+      - [ 0, 10 ]                         for a tilted box, the bounding box and a fourth line: xy, xz, yz
       ...
     keywords: [ id, x, y, z, ]
     data:
@@ -33,7 +33,7 @@ WORDS = {"timestep", "natoms", "boundary", "box", "keywords", "data", "units", "
 
 
 class RowStream(Stream):
-    """A Stream in which lines like "  - [ 1 , 2 , ]" become "      1   2    "."""
+    """A Stream that turns lines like "  - [ 1 , 2 , ]" into "      1   2    "."""
 
     def block(self):
         return _without_brackets(bytes(super().block()))
@@ -100,7 +100,7 @@ def _header(stream):
 
 
 def _take(header, key, value, stream):
-    """Takes one line of the header."""
+    """Parses one line of the header."""
     where = f"line {stream.line_number}"
     if key in ("timestep", "natoms"):
         if not re.fullmatch(r"-?[0-9]{1,19}", value) or (key == "natoms" and int(value) < 0) or abs(int(value)) >= 2 ** 63:
@@ -140,7 +140,7 @@ def _box(header, rows):
     elif lengths == [2, 2, 2, 3]:
         bounds = np.array(numbers[:3])
         header.edges, header.origin = tilted_box(bounds[:, 0], bounds[:, 1], numbers[3])
-    elif lengths == [4, 4, 4]:  # of general form: a vector and a component of the origin in each row
+    elif lengths == [4, 4, 4]:  # general form: a vector and a component of the origin in each row
         table = np.array(numbers)
         header.edges, header.origin = table[:, :3], table[:, 3]
     else:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Clouds of points of laser scanners: LAS, LAZ, COPC, with all of their dimensions.
+"""Point clouds of laser scanners: LAS, LAZ, COPC, with all of their dimensions.
 
-Positions are what the file means, its integers times the scale plus the offset, in double precision."""
+Positions are the stored integers times the scale plus the offset, in double precision."""
 
 import contextlib
 import os
@@ -11,6 +11,7 @@ import numpy as np
 from ..model import Collector, ConvertError, Divided, Format, Step, check_memory, part_of
 
 WKT = ("LASF_Projection", 2112)
+GEOTIFF = ("LASF_Projection", 34735)
 
 
 def steps(path, options):
@@ -19,7 +20,7 @@ def steps(path, options):
 
 @contextlib.contextmanager
 def _explained():
-    """What laspy says becomes a ConvertError."""
+    """Turns errors of laspy into a ConvertError."""
     import laspy  # pylint: disable=import-outside-toplevel
     try:
         yield laspy
@@ -39,7 +40,7 @@ def _read(path, options):
 
 
 def _divided(path, options):
-    """In parts."""
+    """Reads a file in parts."""
     with _explained() as laspy, laspy.open(path) as reader:
         header = reader.header
         _check(path, header)
@@ -49,7 +50,7 @@ def _divided(path, options):
 
 
 class Points:
-    """Of which some are read at a time, in their order."""
+    """The points of a file, read in ascending order, some at a time."""
 
     def __init__(self, path, header, options):
         self._path, self._header, self._options = path, header, options
@@ -68,7 +69,7 @@ class Points:
     def _open(self, laspy, first):
         if self._reader is not None:
             self._reader.close()
-        # On many threads, lazrs does not read on from the middle of a compressed piece.
+        # With several threads, lazrs cannot continue from the middle of a compressed chunk.
         self._reader = laspy.open(self._path, laz_backend=laspy.LazBackend.Lazrs)
         if first:
             self._reader.seek(first)
@@ -82,6 +83,9 @@ def _particles(points, header, options):
     positions = np.stack([np.array(points[name]) * header.scales[i] + header.offsets[i]
                           for i, name in enumerate("XYZ")], axis=1)
     wkt = [vlr.string for vlr in header.vlrs if (vlr.user_id, vlr.record_id) == WKT and hasattr(vlr, "string")]
+    if not wkt and GEOTIFF in [(vlr.user_id, vlr.record_id) for vlr in header.vlrs]:
+        collector.remarks.append(("crs", "the coordinate system is not written, since the file names it by GeoTIFF keys; only WKT "
+                                         "is kept"))
     about = {"las": {"version": str(header.version), "point_format": header.point_format.id, "scales": header.scales,
                      "offsets": header.offsets, "crs": wkt[0] if wkt else None,
                      "system": header.system_identifier, "software": header.generating_software,
@@ -102,7 +106,7 @@ def _check(path, header):
 
 
 def _points_in_chunks(path, header):
-    """As many points as the table of the compressed pieces can have: laspy would first make room for what is claimed."""
+    """Returns the maximum number of points in the compressed chunks, since laspy would allocate memory for the claimed number."""
     import lazrs  # pylint: disable=import-outside-toplevel
     record = header.vlrs.get("LasZipVlr")
     if not record:
@@ -111,7 +115,7 @@ def _points_in_chunks(path, header):
         file.seek(header.offset_to_point_data)
         try:
             table = lazrs.read_chunk_table(file, lazrs.LazVlr(record[0].record_data))
-        except Exception as error:  # of its own kinds  pylint: disable=broad-except
+        except Exception as error:  # lazrs defines its own types  pylint: disable=broad-except
             raise ConvertError(f"the table of its compressed chunks cannot be read: {error}") from None
     return sum(points for points, _ in table)
 

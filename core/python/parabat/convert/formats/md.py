@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Molecular dynamics trajectories that MDAnalysis reads, in the units and the precision of the file.
+"""Molecular dynamics trajectories, read by MDAnalysis in the units and the precision of the file.
 
---topology names a file with what is known of the atoms (names, types, masses, charges); nothing is guessed. Texts become
-numbers, which the metadata explains. `index` is the place of an atom in the file. Steps and times are those of the file:
+--topology names a file with properties of the atoms (names, types, masses, charges); nothing is guessed. Texts become codes,
+which the metadata explains. `index` is the index of an atom in the file. Steps and times are taken from the file:
 
     .xtc, .trr   step and time of each frame
-    .dcd         step = istart + i * nsavc; time = step * delta, which is in AKMA units of 48.89 fs and becomes ps
-    others       what MDAnalysis finds in a frame; not the numbers that it makes up where a file has none
+    .dcd         step = istart + i * nsavc; time = step * delta, which is in AKMA units of 48.89 fs and becomes ps; neither if
+                 nsavc is 0
+    others       as MDAnalysis finds them in a frame, but not the default values that it makes up for files without them
 
-.gro, .pdb and Amber netCDF have formats of their own, which keep all decimals; they are also used for --format md without
---topology.
+Separate formats read .gro, .pdb and Amber netCDF with all decimals; --format md without --topology also uses them.
 """
 
 import contextlib
@@ -33,8 +33,8 @@ from . import amber, gro, pdb
 OF_ATOMS = ("ids", "names", "types", "elements", "masses", "charges", "radii", "occupancies", "tempfactors", "resids",
             "resnames", "segids")
 EXTENSIONS = (".xtc", ".trr", ".dcd")
-ALONE = (".gro", ".pdb", ".ent", ".crd", ".mol2", ".xyz", ".pqr", ".pdbqt")  # formats that are their own topology
-AKMA_PS = 4.888821e-2  # the unit of time of CHARMM in ps, as MDAnalysis has it
+ALONE = (".gro", ".pdb", ".ent", ".crd", ".mol2", ".xyz", ".pqr", ".pdbqt")  # formats that contain the topology
+AKMA_PS = 4.888821e-2  # the time unit of CHARMM in ps, with the value that MDAnalysis uses
 
 
 def steps(path, options):
@@ -46,12 +46,12 @@ def steps(path, options):
     check_links(path, options)
     kind = _kind(path)
     _check_claim(path, kind)
-    # MDAnalysis writes an index of the frames next to the trajectory: it reads a link in a temporary folder instead.
+    # MDAnalysis writes a frame index next to the trajectory, so it gets a link in a temporary folder.
     with tempfile.TemporaryDirectory(prefix="parabat_md_") as folder:
         link = os.path.join(folder, os.path.basename(path) + ("" if path.lower().endswith(kind) else kind))
         os.symlink(os.path.abspath(path), link)
         with _errors(link, path):
-            atoms, trajectory = _open(MDAnalysis, link, options)
+            atoms, trajectory = _open(MDAnalysis, link, options, kind == ".dcd" and _has_no_steps(path))
         try:
             find = _clock(path, kind, trajectory)
             for i in range(len(trajectory)):
@@ -65,7 +65,7 @@ def steps(path, options):
 
 
 def _own_format(path):
-    """Returns the format of a file that needs no MDAnalysis, or None."""
+    """Returns the format of a file that can be read without MDAnalysis, or None."""
     with open_stream(path) as stream:
         head = stream.peek(HEAD)
     return next((row for row in (gro.FORMAT, *pdb.FORMATS, *amber.FORMATS) if row.sniff(head, path)), None)
@@ -73,7 +73,7 @@ def _own_format(path):
 
 @contextlib.contextmanager
 def _quiet():
-    """Keeps what MDAnalysis writes to stderr away: warnings, and tracebacks of objects that it could not initialize."""
+    """Suppresses stderr output of MDAnalysis: warnings, and tracebacks of objects that it could not initialize."""
     hook, sys.unraisablehook = sys.unraisablehook, lambda unraisable: None
     try:
         with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
@@ -85,7 +85,7 @@ def _quiet():
 
 @contextlib.contextmanager
 def _errors(link, path):
-    """Turns what MDAnalysis raises into one line."""
+    """Turns errors of MDAnalysis into a one-line ConvertError."""
     with _quiet():
         try:
             yield
@@ -95,7 +95,7 @@ def _errors(link, path):
             text = " ".join(str(error).split()) or type(error).__name__
             for name in (link, os.path.basename(link)):
                 text = text.replace(name, os.path.basename(path))
-            while error is not None:  # frees readers that it left unfinished, whose destructors write to stderr
+            while error is not None:  # frees incomplete readers, whose destructors write to stderr
                 traceback.clear_frames(error.__traceback__)
                 error = error.__context__
         else:
@@ -105,7 +105,7 @@ def _errors(link, path):
 
 
 def _kind(path):
-    """Returns the extension of the kind of trajectory, found by content for those that are known here."""
+    """Returns the extension for the kind of trajectory, detected by content for those known here."""
     with open(path, "rb") as file:
         return _kind_of_content(file.read(HEAD)) or os.path.splitext(path)[1].lower()
 
@@ -115,14 +115,14 @@ def _kind_of_content(head):
         return ".dcd"
     if head[:4] == b"\0\0\x07\xc9" and head[12:24] == b"GMX_trn_file":
         return ".trr"
-    # A magic number, and the number of atoms again, after step, time and box.
+    # A magic number, and the number of atoms, which is repeated after step, time and box.
     if head[:4] in (b"\0\0\x07\xcb", b"\0\0\x07\xe7") and head[4:8] == head[52:56] != b"":
         return ".xtc"
     return ""
 
 
 def _clock(path, kind, trajectory):
-    """Returns a function that finds (step, time) of frame i as the file names them."""
+    """Returns a function that finds the (step, time) of frame i stored in the file."""
     if kind in (".xtc", ".trr"):
         offsets = trajectory._xdr.offsets  # pylint: disable=protected-access
         return lambda i: _xdr_clock(path, kind, int(offsets[i]))
@@ -132,7 +132,7 @@ def _clock(path, kind, trajectory):
 
     def of_frame(i):
         data = trajectory[i].data
-        time = None if "LAMMPSDUMP" in trajectory.format else data.get("time")  # there, step times a default of 1 ps
+        time = None if "LAMMPSDUMP" in trajectory.format else data.get("time")  # for these, step times a default of 1 ps
         return (int(data["step"]) if "step" in data else None), None if time is None else float(time)
     return of_frame
 
@@ -148,16 +148,16 @@ def _xdr_clock(path, kind, offset):
 
 
 def _dcd_header(path):
-    """Returns (istart, nsavc, delta), or None if it is not a DCD header. MDAnalysis does not swap the bytes of delta."""
+    """Returns (istart, nsavc, delta), or None unless it is a DCD header. MDAnalysis does not swap the bytes of delta."""
     with open(path, "rb") as file:
         head = file.read(100)
     for order in "<>":
-        for length in "iq":  # of a record
+        for length in "iq":  # type of record lengths
             start = struct.calcsize(order + length)
             if len(head) >= start + 84 and head[start:start + 4] in (b"CORD", b"VELD") and \
                     struct.unpack_from(order + length, head)[0] == 84:
                 numbers = struct.unpack_from(f"{order}20i", head, start + 4)
-                delta, = struct.unpack_from(order + ("f" if numbers[19] else "d"), head, start + 40)  # of CHARMM, of X-PLOR
+                delta, = struct.unpack_from(order + ("f" if numbers[19] else "d"), head, start + 40)  # CHARMM, X-PLOR
                 return numbers[1], numbers[2], delta
     return None
 
@@ -168,7 +168,7 @@ def _dcd_clock(istart, nsavc, delta, i):
 
 
 def _rounded(delta):
-    """Returns a time step in ps: the shortest decimal number that float32, which stores it in AKMA units, can stand for."""
+    """Returns a time step in ps: the shortest decimal number that gives the same float32 in AKMA units."""
     exact = delta * AKMA_PS
     for digits in range(1, 10):
         value = float(f"{exact:.{digits}g}")
@@ -183,33 +183,68 @@ def _check_claim(path, kind):
     with open(path, "rb") as file:
         head = file.read(1 << 16)
     if kind == ".xtc":
-        atoms, smallest = int.from_bytes(head[4:8], "big", signed=True), 8 * size  # each takes a bit at least
+        atoms, smallest = int.from_bytes(head[4:8], "big", signed=True), 8 * size  # each takes at least a bit
     elif kind == ".dcd" and head[4:8] == b"CORD":
         order = {b"\x54\0\0\0": "little", b"\0\0\0\x54": "big"}.get(head[:4], "little")
         titles = 92 + 8 + int.from_bytes(head[92:96], order)
         atoms, smallest = int.from_bytes(head[titles + 4:titles + 8], order), size // 4
     else:
         return
-    header = _dcd_header(path) if kind == ".dcd" else None
-    if header and header[1] == 0:
-        raise ConvertError("its header has NSAVC 0, the number of steps between frames; MDAnalysis can only read other numbers")
     if atoms > smallest:
         raise ConvertError(f"claims {atoms} atoms, which do not fit in its {size} bytes: the file is truncated or damaged")
     check_memory(f"claims {atoms} atoms", 12 * atoms)
 
 
-def _open(library, path, options):
-    """Returns atoms, or None, and the trajectory."""
+def _open(library, path, options, has_no_steps=False):
+    """Returns (atoms or None, trajectory)."""
     topology = options.topology or (path if path.lower().endswith(ALONE) else None)
+    kind = {"format": _reader_without_steps()} if has_no_steps else {}
     if topology:
-        universe = library.Universe(topology, path, convert_units=False, to_guess=())
+        universe = library.Universe(topology, path, convert_units=False, to_guess=(), **kind)
         return universe.atoms, universe.trajectory
     from MDAnalysis.coordinates.core import reader  # pylint: disable=import-outside-toplevel
-    return None, reader(path, convert_units=False)
+    return None, reader(path, convert_units=False, **kind)
+
+
+def _has_no_steps(path):
+    """Whether the header of a DCD has NSAVC 0, the number of steps between frames."""
+    header = _dcd_header(path)
+    return header is not None and header[1] == 0
+
+
+def _reader_without_steps():
+    """Returns a reader of DCD with NSAVC 0, by which MDAnalysis's own one divides."""
+    from MDAnalysis.coordinates.DCD import DCDReader  # pylint: disable=import-outside-toplevel
+
+    class File:
+        """A DCDFile with another NSAVC."""
+
+        def __init__(self, file):
+            self._file = file
+
+        def __getattr__(self, name):
+            return getattr(self._file, name)
+
+        def __len__(self):
+            return len(self._file)
+
+        @property
+        def header(self):
+            return {**self._file.header, "nsavc": 1}
+
+    class Reader(DCDReader):
+        """Reads all but the steps and times."""
+
+        has_no_steps = True
+
+        def __setattr__(self, name, value):
+            super().__setattr__(name, File(value) if name == "_file" else value)
+
+    return Reader
 
 
 def _check_end(path, kind, trajectory):
-    """Raises for a last frame that is cut, which MDAnalysis passes over."""
+    """Raises if the last frame is truncated, which MDAnalysis ignores."""
     size = os.path.getsize(path)
     with open(path, "rb") as file:
         if kind == ".dcd":
@@ -227,9 +262,9 @@ def _check_end(path, kind, trajectory):
 
 
 def _find_records_end(file, size):
-    """Returns where the Fortran records of a file end; -1 if they do not fit."""
+    """Returns where the Fortran records of a file end, or -1 if they exceed the file."""
     order = {b"\x54\0\0\0": "little", b"\0\0\0\x54": "big"}.get(file.read(4))
-    if order is None:  # with lengths of 64 bits, which few programs write
+    if order is None:  # 64-bit record lengths, which few programs write
         return size
     place = 0
     while place < size:
@@ -243,13 +278,13 @@ def _find_records_end(file, size):
 
 
 def _xtc_frame(head):
-    """Returns the size of a frame in bytes, from its first ones."""
+    """Returns the size of a frame, from its first bytes."""
     magic, atoms = struct.unpack(">ii", head[:8])
     if atoms <= 9:
         return 56 + 12 * atoms
     if magic == 1995:
         size, start = struct.unpack(">i", head[88:92])[0], 92
-    else:  # 2023, of more than 2^31 bytes
+    else:  # 2023, for frames of more than 2^31 bytes
         size, start = struct.unpack(">q", head[88:96])[0], 96
     return start + (size + 3) // 4 * 4
 
@@ -259,7 +294,7 @@ def _trr_frame(head):
 
 
 def _trr_real(head):
-    """Returns the bytes of a floating-point number in a frame."""
+    """Returns the bytes per floating-point number in a frame."""
     sizes = struct.unpack(">13i", head[24:76])
     box, positions, velocities, forces, atoms = sizes[2], *sizes[7:10], sizes[10]
     return box // 9 if box else (positions or velocities or forces) // max(1, 3 * atoms)
@@ -275,6 +310,9 @@ def _read(atoms, trajectory, i, options, link, path):
         for name, there in (("velocities", frame.has_velocities), ("forces", frame.has_forces)):
             if there and collector.wants(name):
                 collector.add(name, np.array(getattr(frame, name)))
+        if getattr(trajectory, "has_no_steps", False):
+            collector.remarks.append(("steps", "frames have neither a step nor a time: the header names 0 steps between frames "
+                                               "(NSAVC)"))
         texts = _add_of_atoms(collector, atoms)
         units = _units(trajectory, link)
         box = None if frame.dimensions is None or not any(frame.dimensions[:3]) else frame.dimensions.tolist()
@@ -284,12 +322,12 @@ def _read(atoms, trajectory, i, options, link, path):
 
 
 def _add_of_atoms(collector, atoms):
-    """Adds what the topology has; returns the texts of columns of codes."""
+    """Adds attributes from the topology; returns the texts of those that are codes."""
     texts = {}
     for name in OF_ATOMS if atoms is not None else ():
         try:
             values = getattr(atoms, name)
-        except Exception:  # of several kinds, by version: the topology does not have it  pylint: disable=broad-except
+        except Exception:  # of several types, by version: the topology lacks it  pylint: disable=broad-except
             continue
         if not collector.wants(name):
             continue
@@ -301,7 +339,7 @@ def _add_of_atoms(collector, atoms):
 
 
 def _units(trajectory, link):
-    """Returns the units of the file; the time of .dcd is converted to ps."""
+    """Returns the units of the file; .dcd times are converted to ps."""
     own = getattr(trajectory, "units", None) or {}
     keys = {"positions": "length", "velocities": "velocity", "forces": "force", "time": "time"}
     units = {name: own.get(key) for name, key in keys.items()}

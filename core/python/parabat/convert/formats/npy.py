@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """NumPy arrays: .npy and .npz.
 
-.npy: an array (n, 3) of positions, (steps, n, 3) of a time series, or records (n) or (steps, n). .npz: arrays by name, of
-one step or several, as layout.py describes them, or records; `time` and `step` are those of the dataset. Arrays that are
-texts, or of other lengths, are left out and reported.
+.npy: positions (n, 3), a time series (steps, n, 3), or records (n) or (steps, n). .npz: named arrays of one or several steps,
+as described in layout.py, or records; `time` and `step` are those of the dataset. Text arrays and arrays of other lengths are
+left out and reported.
 """
 
 import math
@@ -14,8 +14,8 @@ import numpy as np
 from .. import layout
 from ..model import Collector, ConvertError, Divided, Format, Step, listed, part_of
 
-SKIP = 8 << 20  # bytes that are passed over at a time
-PYSPH = {"particles", "solver_data", "version"}  # members of its archives, which are pickled
+SKIP = 8 << 20  # bytes skipped at a time
+PYSPH = {"particles", "solver_data", "version"}  # members of PySPH archives, which are pickled
 
 
 def steps(path, options):
@@ -51,7 +51,7 @@ def _npy_steps(path, options):
         remarks.append(("axes", f"an array with shape {array.shape} is read as {count} steps of {each} particles"))
     for number, positions in enumerate(array if array.ndim == 3 else [array]):
         def rows(i, n, number=number, count=len(positions)):
-            whole = _mapped(path)  # anew for each part: what was mapped counts as memory of this process
+            whole = _mapped(path)  # mapped again for each part, since mapped pages count as process memory
             return _bare((whole[number] if whole.ndim == 3 else whole)[slice(*part_of(count, i, n))], options, remarks)
         yield Step(lambda positions=positions: [_bare(positions, options, remarks)],
                    divided=lambda positions=positions, rows=rows: [Divided(positions.nbytes, rows)])
@@ -85,7 +85,7 @@ def _npz_steps(path, options):
 
 
 def _layouts(archive, options):
-    """Layouts by species: that of the arrays, or of each array of records."""
+    """Returns Layouts by species: one for the arrays, or one for each array of records."""
     members = _Members(archive)
     try:
         return {"": layout.Layout(members, options)}
@@ -126,7 +126,7 @@ class _Members(layout.Columns):
 
     def __init__(self, archive):
         self._archive, self._open = archive, {}
-        self._whole = None, None  # the array of Fortran order that was read last
+        self._whole = None, None  # the Fortran-order array that was read last
         self.shapes = {}
         for name in archive.files:
             member = Member(archive, name)
@@ -163,7 +163,7 @@ class _Fields(layout.Records):
 
 
 class Member:
-    """An array of an archive, of which rows are read in their order."""
+    """An array in an archive, whose rows are read in ascending order."""
 
     def __init__(self, archive, name):
         self._archive, self._name = archive, name
@@ -201,7 +201,7 @@ class Member:
         if first < self._row:
             self._open()
         try:
-            while self._row < first:  # one buffer after the other
+            while self._row < first:  # one buffer at a time
                 some = min(first - self._row, max(1, SKIP // max(1, self.row_bytes)))
                 self._take(some)
             return np.frombuffer(self._take(end - first), self.dtype).reshape(end - first, *self.shape[1:])
@@ -209,7 +209,7 @@ class Member:
             raise ConvertError(f"the array '{self._name}' cannot be read: {error}") from None
 
     def _take(self, count):
-        """Bytes of the next rows."""
+        """Returns the bytes of the next rows."""
         requested = count * self.row_bytes
         buffer = bytearray(requested)
         there = 0

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lagrangian clouds of OpenFOAM cases: a folder, or CASE/NAME.foam in it.
+"""Lagrangian clouds in OpenFOAM cases: a folder, or CASE/NAME.foam in it.
 
     case/0.5/lagrangian/kinematicCloud/positions    times, clouds (species), fields
     case/0.5/uniform/time                           time and step number (index)
     case/processor0/0.5/...                         pieces, if the case is not reconstructed
 
-VTK's reader turns all numbers into float32; these stay as they are stored: ASCII scalars are float64, labels have the size
-in the header. The cell that a particle is in becomes the attribute `cell`.
+VTK's reader converts all numbers to float32. Here they keep their precision: ASCII scalars become float64, and labels have
+the size stated in the header. The cell of a particle becomes the attribute `cell`.
 """
 
 import contextlib
@@ -47,7 +47,7 @@ def steps(path, options):
 
 
 def _times(folder):
-    """Names of the folders of times that have clouds."""
+    """Returns the names of time folders that have clouds."""
     with contextlib.suppress(OSError), os.scandir(folder or ".") as entries:
         return [entry.name for entry in entries
                 if _TIME.match(entry.name) and os.path.isdir(os.path.join(entry.path, "lagrangian"))]
@@ -55,7 +55,7 @@ def _times(folder):
 
 
 def _time_file(folder):
-    """(step number, time) of TIME/uniform/time, each None if it is not there."""
+    """Returns (step number, time) from TIME/uniform/time, each None if missing."""
     with contextlib.suppress(OSError, ConvertError, ValueError, KeyError):
         content = _content(os.path.join(folder, "uniform", "time"))
         header, body = _split(content)
@@ -121,9 +121,9 @@ def _content(path):
 
 
 def _split(content):
-    """(entries of the header, bytes after it)."""
+    """Returns (header entries, bytes after the header)."""
     place = 0
-    while True:  # comments in front of the header
+    while True:  # skips comments before the header
         match = re.compile(rb"\s*(/\*.*?\*/|//[^\n]*)", re.S).match(content, place)
         if not match:
             break
@@ -136,7 +136,7 @@ def _split(content):
 
 
 class _List:
-    """What comes after the header of a file: N(...), N{value}, or (...)."""
+    """The list after the header of a file: N(...), N{value}, or (...)."""
 
     def __init__(self, path):
         self.path = path
@@ -165,7 +165,7 @@ class _List:
         raise ConvertError(f"{self.path}: claims {self.count} values, but has {found}: the file is truncated or damaged")
 
     def words(self, width):
-        """Words of an ASCII list, of which `width` make a value; of a uniform list, those of one value."""
+        """Returns the words of an ASCII list, `width` per value; for a uniform list, those of one value."""
         end = self.body.rfind(b"}" if self.is_uniform else b")")
         if end < 0 and self.body:
             raise ConvertError(f"{self.path}: the list does not end: the file is truncated or damaged")
@@ -193,7 +193,7 @@ def _numbers(words, dtype, path):
 
 
 def _positions(path):
-    """(positions, cells)."""
+    """Returns (positions, cells)."""
     data = _List(path)
     if not data.is_binary:
         first = re.match(rb"\s*\(([^()]*)\)", data.body)
@@ -204,7 +204,7 @@ def _positions(path):
         return _numbers(xyz, np.dtype("f8"), path).reshape(3, -1).T.copy(), _numbers(words[3::4], data.label, path)
     row = np.dtype([("position", data.order + "f8" if data.scalar.itemsize == 8 else data.order + "f4", 3),
                     ("cell", data.label.newbyteorder(data.order))])
-    size = row.itemsize + 2  # each is written as a list of bytes in brackets, with a line end after it
+    size = row.itemsize + 2  # each row is a list of bytes in brackets, followed by a line end
     raw = np.frombuffer(data.body, np.uint8)
     start = 1 if data.body.startswith(b"\n") else 0
     step = size + (1 if data.body[start + size:start + size + 1] == b"\n" else 0)
@@ -220,7 +220,7 @@ def _positions(path):
 
 
 def _field(path):
-    """(values, None), or (None, why they are not read)."""
+    """Returns (values, None), or (None, why they are not read)."""
     data = _List(path)
     kind = data.header.get("class", "")
     width = COMPONENTS.get(kind)
@@ -242,7 +242,7 @@ def _field(path):
 
 
 def _sniff(_, path):
-    """A case: a file CASE/NAME.foam, or a folder with clouds."""
+    """Returns whether a path is a case: a file CASE/NAME.foam, or a folder with clouds."""
     if os.path.isfile(path):
         return path.lower().endswith(CASES)
     if not os.path.isdir(path):

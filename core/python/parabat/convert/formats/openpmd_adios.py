@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""openPMD in ADIOS2 (BP4, BP5), JSON and TOML, by openpmd-api: groups, files and steps as iterations. HDF5 is read by
-h5py (openpmd_files.py). What is made of the records is the same.
+"""openPMD in ADIOS2 (BP4, BP5), JSON and TOML, read with openpmd-api; iterations may be groups, files or steps. HDF5 is read
+with h5py (openpmd_files.py). Records are converted in the same way.
 """
 
 import os
@@ -16,7 +16,7 @@ EXTENSIONS = (".bp", ".bp4", ".bp5")
 
 
 class _Node:
-    """Looks like a group of h5py to openpmd.py: the records and components of openpmd-api."""
+    """Presents records and components of openpmd-api to openpmd.py like an h5py group."""
 
     def __init__(self, series, name, own, children=()):
         self.name = name
@@ -45,7 +45,7 @@ class _Node:
 
 
 class _Array(_Node):
-    """A component."""
+    """Presents a component like an h5py array."""
 
     is_array = True
 
@@ -54,7 +54,7 @@ class _Array(_Node):
         self.shape = tuple(own.shape)
         self.attrs["unitSI"] = own.unit_SI
         self.dtype = own.dtype
-        if own.constant and own.shape:  # as the standard has them in HDF5: a group with the value
+        if own.constant and own.shape:  # the standard's form in HDF5: a group with the value
             self.is_array = False
             self.attrs["shape"] = np.array(own.shape)
             self.attrs["value"] = self._load([0], [1])[0] if all(own.shape) else self.dtype.type(0)
@@ -83,7 +83,7 @@ def steps(path, options):
     try:
         series = io.Series(path, io.Access.read_only, '{"defer_iteration_parsing": true}')
         numbers = list(series.iterations)
-    except Exception as error:  # of many kinds  pylint: disable=broad-except
+    except Exception as error:  # of many types  pylint: disable=broad-except
         raise ConvertError(f"openpmd-api cannot read it: {' '.join(str(error).split())[:300]}") from None
     if not str(series.openPMD).startswith("1."):
         raise ConvertError(f"is openPMD {series.openPMD}; supported: 1.x")
@@ -127,7 +127,7 @@ def _particles(io, path, series, iteration):
 
 
 def _sniff(head, path):
-    """Folders of ADIOS2 by their names: what is in them differs by version."""
+    """Recognizes ADIOS2 folders by name, since their content differs between versions."""
     return (os.path.isdir(path) and path.rstrip("/").lower().endswith(EXTENSIONS)) or (
         path.lower().endswith((".json", ".toml")) and re.search(rb"openPMD", head) is not None)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""openPMD in HDF5, as WarpX, PIConGPU, FBPIC and others write it: each species of each iteration. Numbers stay as they are
-stored; the metadata has what turns them into SI units."""
+"""openPMD in HDF5, as written by WarpX, PIConGPU, FBPIC and others: each species of each iteration. Numbers are unchanged; the
+metadata contains the factors to SI units."""
 
 from .. import hdf5
 from ..model import Collector, ConvertError, Format, Step, listed
@@ -25,8 +25,8 @@ def steps(path, options):
 
 
 def read_species(particles, options, open_ones, has_time):
-    """Particles of each species. particles: a group of h5py, or what looks like one. open_ones: iterations that are
-    skipped, which is reported. has_time: whether the step has a time, which is in seconds."""
+    """Returns the Particles of each species. particles: an h5py group, or an object with the same interface. open_ones:
+    unfinished iterations, reported as skipped. has_time: whether the step has a time, which is in seconds."""
     from .. import openpmd  # pylint: disable=import-outside-toplevel
     result = []
     others = {name: set() for name in openpmd.list_species(particles)}

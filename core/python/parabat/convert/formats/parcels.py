@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trajectories of drifting particles, as Parcels and OpenDrift write them: netCDF, and zarr stores of Parcels.
+"""Trajectories of drifting particles, written by Parcels and OpenDrift: netCDF, and zarr stores of Parcels.
 
-A trajectory is a row and its observations are columns:
+Each row is a trajectory, and each column an observation:
 
-    lon, lat, z   (trajectory, obs)     NaN, or the fill value, after the last observation
-    time          (trajectory, obs)     or (time) where all trajectories have the same times
+    lon, lat, z   (trajectory, obs)     NaN or the fill value after the last observation
+    time          (trajectory, obs)     or (time) if all trajectories have the same times
     trajectory    (trajectory)          or (trajectory, obs): the id of the particle
 
-Each different time becomes a step with the particles observed then.
+Each distinct time becomes a step with the particles observed at that time.
 """
 
 import contextlib
@@ -20,9 +20,10 @@ import numpy as np
 from .. import cf, hdf5
 from ..model import AXES, Collector, ConvertError, Format, as_json, check_memory, part_of
 from ..netcdf_classic import MAGICS, Classic
-from ..table_times import GroupedSteps, KeyColumns, find_keys
+from ..step_columns import KeyColumns, find_keys
+from ..table_times import GroupedSteps
 
-PIECE = 1 << 21  # observations that are read at a time
+PIECE = 1 << 21  # observations read at a time
 LONGITUDES = ("lon", "longitude")
 IDS = ("trajectory", "traj", "particle")
 NAMES = ("lon", "lat", "time")
@@ -45,7 +46,7 @@ def _open(path):
 
 
 class _Classic:
-    """The arrays of a netCDF file of a classic format, as they are stored."""
+    """The stored arrays of a netCDF file in a classic format."""
 
     def __init__(self, path):
         self._file = Classic(path)
@@ -76,7 +77,7 @@ class _Classic:
 
 
 class _NetCDF:
-    """The arrays of a netCDF-4 file, as they are stored."""
+    """The stored arrays of a netCDF-4 file."""
 
     def __init__(self, path):
         import netCDF4  # pylint: disable=import-outside-toplevel
@@ -102,7 +103,7 @@ class _NetCDF:
 
 
 class _Zarr:
-    """The arrays of a zarr store, as they are stored."""
+    """The stored arrays of a zarr store."""
 
     def __init__(self, path):
         import zarr  # pylint: disable=import-outside-toplevel
@@ -123,7 +124,7 @@ class _Zarr:
         about = {key: value for key, value in dict(array.attrs).items() if key != "_ARRAY_DIMENSIONS"}
         fill = getattr(array, "fill_value", None)
         if fill is not None and np.asarray(array.dtype.type(fill)) != 0:
-            about["_FillValue"] = fill  # a fill value of 0 is only what chunks begin with
+            about["_FillValue"] = fill  # a fill value of 0 is only the initial value of chunks
         return about
 
     def read(self, name, place):
@@ -131,7 +132,7 @@ class _Zarr:
 
 
 class _Observations:
-    """The observations of a store, in pieces of some columns; the `source` of GroupedSteps."""
+    """Reads the observations of a store in pieces of some columns; a `source` for GroupedSteps."""
 
     varies = False
 
@@ -150,7 +151,7 @@ class _Observations:
             raise ConvertError("has no observations with a time")
         self.keys.unit = str(self._about["time"].get("units") or "")
         self.keys.calendar = str(self._about["time"].get("calendar") or "standard")
-        self.keys.remarks = []  # observations that are missing are usual
+        self.keys.remarks = []  # missing observations are normal
 
     def _find_shape(self):
         names = self._store.names
@@ -164,7 +165,7 @@ class _Observations:
         return shape
 
     def _choose_positions(self):
-        """Returns the names of arrays with positions, or None to find them by name."""
+        """Returns the names of the position arrays, or None to find them by name."""
         names = [name for name in self._store.names if self._store.shape(name) == self._shape]
         if self._options.columns is not None or any(set(axes) <= set(names) for axes in AXES):
             return self._options.columns
@@ -172,7 +173,7 @@ class _Observations:
         return [*pair, "none"] if pair else None
 
     def _choose_arrays(self):
-        """Returns names of arrays with a value for each observation, or for each trajectory; and remarks on others."""
+        """Returns the names of arrays with a value per observation or per trajectory, and remarks on other arrays."""
         found, remarks = [], []
         collector = Collector(self._options)
         for name in self._store.names:
@@ -193,7 +194,7 @@ class _Observations:
             yield self._times(slice(None), slice(first, end)), None
 
     def _times(self, rows, columns):
-        """Returns the time of each observation of a block, NaN where it is missing."""
+        """Returns the time of each observation of a block, NaN where missing."""
         if self._store.shape("time") == self._shape:
             times = self._floats("time", (rows, columns))
         else:
@@ -271,7 +272,7 @@ def _integers(values):
 
 
 def _is_trajectories(file):
-    """Whether an HDF5 file has trajectories."""
+    """Returns whether an HDF5 file has trajectories."""
     if not all(name in file and hasattr(file[name], "shape") for name in NAMES):
         return False
     shape = tuple(file["lon"].shape)
@@ -296,5 +297,5 @@ def _is_zarr(_, path):
 
 FORMATS = [Format("parcels", "trajectories of Parcels and OpenDrift in netCDF", steps,
                   modules=(("netCDF4", "netCDF4", "netcdf"),), sniff=_is_netcdf, options=("columns", "follow_links"), rank=9),
-           Format("parcels-zarr", "trajectories of Parcels in zarr stores", steps, modules=(("zarr", "zarr", ""),),
+           Format("parcels-zarr", "trajectories of Parcels in zarr stores", steps, modules=(("zarr", "zarr", "zarr"),),
                   sniff=_is_zarr, options=("columns",), rank=9)]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of Arrow: Parquet, and Feather (Arrow IPC).
+"""Arrow tables: Parquet, and Feather (Arrow IPC).
 
-Lists of one length are vectors. Timestamps are integers whose unit is in the metadata. Columns of texts are left out and
-reported. A column with times or step numbers makes several steps of one table.
+Lists of equal lengths become vectors. Timestamps become integers, with their unit in the metadata. Text columns are left out
+and reported. A column with times or step numbers splits one table into several steps.
 """
 
 import contextlib
@@ -10,7 +10,8 @@ import contextlib
 import numpy as np
 
 from ..model import Collector, ConvertError, Divided, Format, Step, check_memory, part_of
-from ..table_times import GroupedSteps, KeyColumns, find_keys
+from ..step_columns import KeyColumns, find_keys
+from ..table_times import GroupedSteps
 
 EXACT = 2 ** 53
 PIECE = 1 << 18  # rows
@@ -48,7 +49,7 @@ def _is_date(kind):
 
 @contextlib.contextmanager
 def _explained():
-    """What pyarrow says becomes a ConvertError."""
+    """Turns errors of pyarrow into a ConvertError."""
     import pyarrow  # pylint: disable=import-outside-toplevel
     try:
         yield
@@ -79,7 +80,7 @@ def _bytes(schema, names, rows):
 
 
 def _particles(schema, names, rows, column_of, options, remarks=(), left_out=()):
-    """Particles of the columns `names`; left_out: names of columns that are not attributes."""
+    """Returns Particles from the columns `names`. left_out: names of columns that are not attributes."""
     collector = Collector(options, rows)
     collector.remarks += remarks
     collector.others |= {name for name in schema.names if not options.wants(name)} | set(left_out)
@@ -92,7 +93,7 @@ def _particles(schema, names, rows, column_of, options, remarks=(), left_out=())
 
 
 def _divided(path, options, remarks):
-    """In parts, of which those of Parquet are read from groups of rows, and those of Feather from batches."""
+    """Returns a Divided, whose parts are read from row groups (Parquet) or batches (Feather)."""
     with _explained():
         batches = Batches(path, options)
 
@@ -101,13 +102,13 @@ def _divided(path, options, remarks):
         with _explained():
             table = batches.read(first, end)
             return _particles(batches.schema, batches.names, end - first, table.column, options, remarks)
-    return Divided(batches.bytes, read, varies=True)  # what is missing decides on types
+    return Divided(batches.bytes, read, varies=True)  # types depend on missing values
 
 
 class _Grouped:
-    """The rows of a table with several steps, in pieces; the `source` of GroupedSteps."""
+    """Reads the rows of a table with several steps in pieces; a `source` for GroupedSteps."""
 
-    varies = True  # what is missing decides on types
+    varies = True  # types depend on missing values
 
     def __init__(self, path, options, names):
         self._path, self._options, self._names = path, options, names
@@ -127,7 +128,7 @@ class _Grouped:
         return "s" if _is_date(field.type) else (field.metadata or {}).get(b"units", b"").decode(errors="replace")
 
     def _walk(self, names):
-        """Yields the times and steps of each piece; only their columns are read."""
+        """Yields the times and steps of each piece, reading only their columns."""
         with _explained():
             own = [name for name in (names.time, names.step) if name]
             batches = Batches(self._path, self._options, own, only=True)
@@ -157,7 +158,7 @@ class _Grouped:
 
 
 def _key_values(column, name):
-    """Returns times, or step numbers, as an array; dates and durations in seconds; NaN where one is missing."""
+    """Returns times or step numbers as an array, with dates and durations in seconds, and NaN for missing values."""
     import pyarrow.compute  # pylint: disable=import-outside-toplevel
     from pyarrow import types  # pylint: disable=import-outside-toplevel
     kind, missing = column.type, column.is_null().to_numpy()
@@ -168,7 +169,7 @@ def _key_values(column, name):
         ticks = pyarrow.compute.fill_null(column, 0).to_numpy().astype(np.int64)
         values = (ticks // per_second * seconds) + (ticks % per_second) / per_second
     elif types.is_floating(kind):
-        return column.to_numpy()  # with NaN
+        return column.to_numpy()  # missing values become NaN
     else:
         values = pyarrow.compute.fill_null(column, 0).to_numpy()
         if not missing.any():
@@ -182,10 +183,10 @@ def _key_values(column, name):
 
 
 class Batches:
-    """Rows of a file, of which some are read at a time, in their order."""
+    """The rows of a file, read in ascending order, some at a time."""
 
     def __init__(self, path, options, others=(), only=False):
-        """others: names of columns that are read too; only: no others than these."""
+        """others: names of columns to read in addition. only: read no other columns."""
         self._path = path
         self._file, self.schema, self._is_parquet = _open_file(path)
         self.names = [] if only else _requested(self.schema, options)
@@ -199,22 +200,22 @@ class Batches:
         if self._is_parquet:
             return [self._file.metadata.row_group(i).num_rows for i in range(self._file.num_row_groups)]
         from pyarrow import dataset  # pylint: disable=import-outside-toplevel
-        return [dataset.dataset(self._path, format="ipc").count_rows()]  # of all batches, none of which is read
+        return [dataset.dataset(self._path, format="ipc").count_rows()]  # counts the rows of all batches without reading them
 
     def _from(self, row, size):
-        """Batches that begin with the group that a row is in, and the row at which that begins."""
+        """Returns the first row of the group that contains a row, and the batches from there on."""
         group, start = 0, 0
         while group < len(self._counts) and start + self._counts[group] <= row:
             start += self._counts[group]
             group += 1
         if not self._is_parquet:
             return start, (self._file.get_batch(i) for i in range(self._file.num_record_batches))
-        # Asked for by number where a name has dots, which would mean what is in a structure.
+        # A name with dots would select a field of a structure, so columns are then selected by index.
         columns = None if any("." in name for name in self.names) else self.names
         return start, self._file.iter_batches(batch_size=max(1, size), row_groups=list(range(group, len(self._counts))), columns=columns)
 
     def read(self, first, end):
-        """A table of rows [first, end)."""
+        """Returns a table of the rows [first, end)."""
         import pyarrow  # pylint: disable=import-outside-toplevel
         if self._batches is None or first != self._row:
             start, self._batches = self._from(first, end - first)
@@ -271,7 +272,7 @@ def _magic(path):
 
 
 def _shown_bytes(field):
-    """About as many as a value has in memory."""
+    """Returns the approximate bytes per value in memory."""
     from pyarrow import types  # pylint: disable=import-outside-toplevel
     kind = field.type
     if types.is_fixed_size_list(kind):
@@ -282,12 +283,12 @@ def _shown_bytes(field):
 def _min_bytes(field):
     try:
         return field.type.bit_width // 8
-    except ValueError:  # texts and lists have none
+    except ValueError:  # texts and lists have no width
         return 0
 
 
 def _open(path):
-    """Schema, number of rows, and a function from a name to its column: one at a time is in memory."""
+    """Returns the schema, the number of rows, and a function from a name to its column; one column at a time is in memory."""
     magic = _magic(path)
     if magic.startswith(b"PAR1"):
         from pyarrow import parquet  # pylint: disable=import-outside-toplevel
@@ -295,7 +296,7 @@ def _open(path):
         names = source.schema_arrow.names
 
         def column_of(name):
-            # Asked for by number: a name with dots would mean what is in a structure.
+            # Selected by index, since a name with dots would select a field of a structure.
             column = source.read(columns=[name]) if "." not in name else source.read().select([names.index(name)])
             return column.column(name)
         return source.schema_arrow, source.metadata.num_rows, column_of
@@ -307,7 +308,7 @@ def _open(path):
 
 
 def _values(column, name, collector, units):
-    """An array of numpy, or None for what is left out, which is said."""
+    """Returns a NumPy array, or None for a column that is left out and reported."""
     import pyarrow.compute  # pylint: disable=import-outside-toplevel
     from pyarrow import types  # pylint: disable=import-outside-toplevel
     kind = column.type

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Protein Data Bank files: PDB, whose columns have fixed places, and mmCIF, whose table _atom_site names its columns.
+"""Protein Data Bank files: PDB, with columns at fixed positions, and mmCIF, whose table _atom_site names its columns.
 
-Each model is a step. PDB has no place for times, except that GROMACS writes them into TITLE ("t= 1.0 step= 500"); the
-number of a model is not a step. `index` is the place of an atom in its model.
+Each model is a step. PDB has no field for times, but GROMACS writes them into TITLE ("t= 1.0 step= 500"). The number of a
+model is not a step number. `index` is the index of an atom in its model.
 """
 
 import re
@@ -31,7 +31,7 @@ INTEGERS = (("ids", 6, 11), ("resids", 22, 26))
 TEXTS = (("record_types", 0, 6), ("names", 12, 16), ("altLocs", 16, 17), ("resnames", 17, 21), ("chainIDs", 21, 22),
          ("icodes", 26, 27), ("segids", 72, 76), ("elements", 76, 78), ("formalcharges", 78, 80))
 NUMBERS = (("occupancies", 54, 60), ("tempfactors", 60, 66))
-# Characters 31 to 54 of a line of an atom: three numbers with three decimals.
+# Characters 31 to 54 of an atom line: three numbers with three decimals.
 LINE = re.compile(rb"^(?:ATOM  |HETATM).{24}(?:[ \d-]{4}\.\d{3}){3}", re.MULTILINE)
 
 
@@ -58,7 +58,7 @@ def pdb_steps(path, options):
 
 
 class Model:
-    """One model of a PDB file."""
+    """One model in a PDB file."""
 
     def __init__(self, index, title, cell, is_numbered):
         self.index = index
@@ -72,7 +72,7 @@ class Model:
 
 
 def _crystal(header):
-    """Returns the six numbers of CRYST1, or None. A cell of 1 x 1 x 1 means that there is none."""
+    """Returns the six numbers of CRYST1, or None. A cell of 1 x 1 x 1 means no cell."""
     found = re.findall(rb"^CRYST1([^\r\n]*)", header, re.MULTILINE)
     if not found:
         return None
@@ -134,16 +134,16 @@ TABLE_END = re.compile(rb"^[ \t]*(?:#|loop_|data_|_|;)", re.MULTILINE | re.IGNOR
 TOKENS = re.compile(rb"'(?:[^'\n]|'(?=\S))*'(?=\s|\Z)|\"(?:[^\"\n]|\"(?=\S))*\"(?=\s|\Z)|\S+")
 CELL = [f"_cell.{name}" for name in ("length_a", "length_b", "length_c", "angle_alpha", "angle_beta", "angle_gamma")]
 MISSING = (b"?", b".")
-# A number and its uncertainty, such as 1.5(3).
+# A number with its uncertainty, such as 1.5(3).
 UNCERTAIN = re.compile(rb"([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)\([0-9]+\)")
 AXES = ("Cartn_x", "Cartn_y", "Cartn_z")
 MODEL = "pdbx_PDB_model_num"
-# Names of attributes as of PDB; other columns keep their names.
+# Attribute names, as for PDB; other columns keep their names.
 NAMES = {"id": "ids", "type_symbol": "elements", "label_atom_id": "names", "label_alt_id": "altLocs", "label_comp_id": "resnames",
          "auth_asym_id": "chainIDs", "auth_seq_id": "resids", "pdbx_PDB_ins_code": "icodes", "occupancy": "occupancies",
          "B_iso_or_equiv": "tempfactors", "pdbx_formal_charge": "formalcharges", "group_PDB": "record_types"}
-FLOATS = ("occupancies", "tempfactors")  # also where all values of a file are whole numbers
-LINES_AT_ONCE = 1 << 22  # bytes of text that are split at once
+FLOATS = ("occupancies", "tempfactors")  # even if all values in a file are whole numbers
+LINES_AT_ONCE = 1 << 22  # bytes of text split at a time
 
 
 def cif_steps(path, options):
@@ -208,7 +208,7 @@ def _models(table, columns):
 
 
 def _cell(text):
-    """Returns the six numbers of the items _cell., or None."""
+    """Returns the six numbers of the _cell items, or None."""
     found = [re.findall(rb"^[ \t]*" + re.escape(name.encode()) + rb"[ \t]+([0-9.eE+-]+)", text, re.MULTILINE) for name in CELL]
     if not all(found):
         return None
@@ -247,7 +247,7 @@ def _read_cif(table, rows, cell, index, options):
 
 
 def _certain(column, name, remarks):
-    """Returns numbers without their uncertainties; the same column if it has other texts or no uncertainties."""
+    """Returns numbers without their uncertainties, or the unchanged column if it has none or contains other texts."""
     words = column.tolist()
     if not any(word.endswith(b")") for word in words):
         return column

@@ -40,7 +40,7 @@ def _read_pcd(path, options):
     fields, points, has_points = _check_pcd(path)
     try:
         cloud = PointCloud.from_path(path) if has_points else PointCloud.from_fileobj(_with_points(path, points))
-        data = np.atleast_1d(cloud.pc_data)  # of one point in text, pypcd4 returns a scalar
+        data = np.atleast_1d(cloud.pc_data)  # pypcd4 returns a scalar for a single point in text
     except Exception as error:  # pylint: disable=broad-except
         text = " ".join(str(error).split())
         raise ConvertError(f"pypcd4 cannot read it: {text[:300] or type(error).__name__}") from None
@@ -58,17 +58,17 @@ def _read_pcd(path, options):
 
 
 def _unpack_colours(name, values, remarks):
-    """uint8 components of `rgb` and `rgba`, which PCL packs into 32 bits of any type; other arrays as they are."""
+    """Unpacks `rgb` and `rgba` into uint8 components; PCL packs them into 32 bits of any type. Returns other arrays unchanged."""
     if name not in ("rgb", "rgba") or values.dtype.itemsize != 4:
         return values
     bits = np.ascontiguousarray(values).view(np.uint32)
     colours = np.stack([(bits >> shift & 255).astype(np.uint8) for shift in (16, 8, 0, 24)], axis=1)
     if name == "rgba":
         return colours
-    if not np.isin(colours[:, 3], (0, 255)).all():  # PCL leaves them 0 or 255
+    if not np.isin(colours[:, 3], (0, 255)).all():  # PCL sets the first byte to 0 or 255
         is_plain = ((values >= 0) & ((values <= 1) | ((values <= 255) & (values == np.trunc(values))))).all()
         if values.dtype.kind != "f" or is_plain:
-            remarks.append(("colours", "'rgb' is written as it is: its values are not colours packed as 0x00RRGGBB or 0xffRRGGBB"))
+            remarks.append(("colours", "'rgb' is unchanged: its values are not colours packed as 0x00RRGGBB or 0xffRRGGBB"))
             return values
         remarks.append(("colours", "'rgb' is read as packed colours 0xXXRRGGBB, although their first byte is neither 0 nor 255"))
     return colours[:, :3]
@@ -81,8 +81,8 @@ def _whole(word):
 
 
 def _check_pcd(path):
-    """Pairs of a field and its number of values, the number of points, if the file can hold them, and whether the header has
-    POINTS."""
+    """Returns pairs of a field and its number of values, the number of points, and whether the header has POINTS. Raises if the
+    file is too small for the points."""
     header = {}
     with open(path, "rb") as file:
         for _ in range(100):
@@ -125,7 +125,7 @@ def _check_pcd(path):
 
 
 def _with_points(path, points):
-    """The file with POINTS, WIDTH x HEIGHT, which pypcd4 requires."""
+    """Returns the file with POINTS = WIDTH x HEIGHT added, which pypcd4 requires."""
     with open(path, "rb") as file:
         content = file.read()
     place = re.search(rb"^[ \t]*DATA\b", content, re.MULTILINE).start()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Point clouds of Potree 2: a folder with metadata.json, hierarchy.bin and octree.bin, or its metadata.json. The points of all
-levels are converted, with their attributes in the types of the file. Encodings: DEFAULT, and BROTLI with the module brotli.
+"""Point clouds of Potree 2: a folder with metadata.json, hierarchy.bin and octree.bin, or its metadata.json. Converts the points
+of all levels, with their attributes in the stored types. Encodings: DEFAULT, and BROTLI with the module brotli.
 
-hierarchy.bin is a tree of nodes of 22 bytes: type, mask of children, number of points, first byte and size in octree.bin. A
-node of type 2 stands for a chunk of hierarchy.bin, whose first node it is. In octree.bin, the points of a node are records of
-all attributes; with BROTLI, attributes come one after the other, and positions and colours as Morton codes.
+hierarchy.bin is a tree of nodes of 22 bytes: type, child mask, number of points, first byte and size in octree.bin. A node of
+type 2 refers to a chunk of hierarchy.bin that begins with the same node. In octree.bin, the points of a node are records of all
+attributes; with BROTLI, attributes follow each other, and positions and colours are Morton codes.
 """
 
 import json
@@ -12,6 +12,7 @@ import os
 
 import numpy as np
 
+from ..._extras import install
 from ..model import Collector, ConvertError, Divided, Format, Step, as_json, check_memory, part_of
 
 NODE = np.dtype([("type", "u1"), ("children", "u1"), ("count", "<u4"), ("place", "<u8"), ("size", "<u8")])
@@ -23,7 +24,7 @@ MAX_METADATA = 64 << 20
 
 
 class Cloud:
-    """What the metadata and the hierarchy contain."""
+    """The content of the metadata and the hierarchy."""
 
     def __init__(self, path):
         self.folder = _folder(path)
@@ -44,7 +45,7 @@ class Cloud:
             raise ConvertError("metadata.json: scale and offset must have three numbers")
         names = {name for name, *_ in self.columns}
         if ("position", "int32", 3, 12) not in self.columns or len(names) < len(self.columns):
-            raise ConvertError("metadata.json: needs attributes of different names, of which 'position' has three int32")
+            raise ConvertError("metadata.json: attributes need distinct names, and 'position' must have three int32 values")
         if any(size <= 0 or elements <= 0 for *_, elements, size in self.columns):
             raise ConvertError("metadata.json: an attribute has no bytes")
         self.nodes = self._nodes(first)
@@ -52,14 +53,14 @@ class Cloud:
         self.count = int(self._ends[-1]) if len(self._ends) else 0
 
     def _nodes(self, first):
-        """The nodes that have points."""
+        """Returns the nodes that have points."""
         data = np.fromfile(os.path.join(self.folder, FILES[1]), np.uint8)
         size = os.path.getsize(os.path.join(self.folder, FILES[2]))
         waiting, found, seen = [(0, first)], [], set()
         while waiting:
             place, length = waiting.pop()
             if place in seen or length <= 0 or length % NODE.itemsize or place + length > len(data):
-                raise ConvertError(f"hierarchy.bin: has {len(data)} bytes, and no chunk of {length} bytes at byte {place}")
+                raise ConvertError(f"hierarchy.bin: has {len(data)} bytes, but a chunk has {length} bytes from byte {place} on")
             seen.add(place)
             chunk = data[place:place + length].view(NODE)
             is_proxy = chunk["type"] == PROXY
@@ -113,7 +114,7 @@ class Cloud:
         return collector.particles(None if options.columns else positions, {"potree": as_json(about)})
 
     def _node(self, file, node, names):
-        """name -> values of the points of a node."""
+        """Returns name -> values for the points of a node."""
         count, size = int(node["count"]), int(node["size"])
         file.seek(int(node["place"]))
         data = file.read(size)
@@ -134,7 +135,7 @@ class Cloud:
         try:
             import brotli  # pylint: disable=import-outside-toplevel
         except ImportError:
-            raise ConvertError("its encoding is BROTLI, which requires brotli: pip install brotli") from None
+            raise ConvertError("its encoding is BROTLI, which requires brotli: " + install("brotli")) from None
         widths = [16 if name == "position" else 8 if name in ("rgb", "rgba") else size for name, _, _, size in self.columns]
         try:
             data = brotli.decompress(data)
@@ -157,7 +158,7 @@ class Cloud:
 
 
 def _unmixed(codes):
-    """(n, 3) of 16 bits: the bits 0, 3, 6 ... of Morton codes, 1, 4, 7 ... and 2, 5, 8 ..."""
+    """Decodes Morton codes into (n, 3) values of 16 bits: the bits 0, 3, 6 ..., the bits 1, 4, 7 ... and the bits 2, 5, 8 ..."""
     result = np.zeros((len(codes), 3), np.uint32)
     for bit in range(16):
         for axis in range(3):
@@ -174,7 +175,7 @@ def _metadata(path):
     except (ValueError, RecursionError) as error:
         raise ConvertError(f"metadata.json is not valid JSON: {str(error)[:200]}") from None
     if not isinstance(about, dict) or not str(about.get("version", "")).startswith("2"):
-        raise ConvertError("metadata.json is not that of Potree 2")
+        raise ConvertError("metadata.json was not written by Potree 2")
     return about
 
 
@@ -195,7 +196,7 @@ def steps(path, options):
 
 
 def _sniff(_, path):
-    """A folder with the three files, or the metadata.json in it."""
+    """Recognizes a folder with the three files, or the metadata.json in it."""
     if not os.path.isdir(path) and os.path.basename(path) != FILES[0]:
         return False
     return all(os.path.isfile(os.path.join(_folder(path), name)) for name in FILES)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables of numbers in delimited text: .csv, .tsv, .txt.
 
-Integers stay 64-bit integers. Columns of texts are left out and reported. A column with times or step numbers makes several
-steps of one table.
+Integers become 64-bit integers. Text columns are left out and reported. A column with times or step numbers splits one table
+into several steps.
 """
 
 import contextlib
@@ -10,37 +10,35 @@ import csv
 import dataclasses
 import functools
 import os
-import re
 
 import numpy as np
 
 from .. import text_tables
 from .._output import BadRow, parse_columns
 from ..model import AXES, Collector, ConvertError, Divided, Format, Step, find_positions
+from ..step_columns import KeyColumns, find_keys
 from ..streams import Stream
-from ..table_times import GroupedSteps, KeyColumns, find_keys
-from ..text_tables import STEP_NAME, TIME_NAME, split_unit
+from ..table_times import GroupedSteps
+from ..text_tables import SINCE_1970, split_unit
 
-SINCE_1970 = "seconds since 1970-01-01"
-
-_MAY_HAVE_STEPS = re.compile(rb"time|step|frame|(?<![A-Za-z0-9_])t(?![A-Za-z0-9_])", re.IGNORECASE)
+KEPT = 8  # such a share of the memory may have the rows that the search for steps has read
 
 
 def steps(path, options):
     with Stream(path) as stream:
         if stream.is_compressed:
             raise ConvertError("is compressed, but tables are read in parts: decompress it first")
-        may_have_steps = options.time_column is not None or _MAY_HAVE_STEPS.search(stream.peek(1 << 16))
+        may_have_steps = options.time_column is not None or text_tables.MAY_HAVE_STEPS.search(stream.peek(1 << 16))
     remarks, dates = [], False
     if may_have_steps and options.time_column != "none":
         try:
             dates = True
-            grouped = _Grouped(_Table(path, options, dates))
+            grouped = _Grouped(_Table(path, options, dates), dates)
         except text_tables.DateError as error:
             if options.time_column is not None:
                 raise ConvertError(str(error)) from None
             dates = False
-            grouped = _Grouped(_Table(path, options, dates))
+            grouped = _Grouped(_Table(path, options, dates), dates)
         if grouped.keys.groups:
             yield from GroupedSteps(grouped, grouped.keys).steps()
             return
@@ -56,15 +54,15 @@ def _read(rows):
 
 
 class _Table:
-    """A file with a table: its layout, and the columns that are read."""
+    """A file with a table: its layout, and the columns to read."""
 
     def __init__(self, path, options, dates=False):
-        """dates: whether dates in a column of times become seconds."""
+        """dates: convert dates in a time column to seconds."""
         self.path, self.options = path, options
         with _explained():
             self.layout = text_tables.look(path, options.delimiter, options.decimal, options.columns)
         if dates:
-            self._find_dates()
+            self.layout.find_dates(options.time_column)
         self.texts = {self.layout.names[i]: value for i, value in self.layout.texts.items()}
         self.columns, self._unit = self._choose_positions()
         self._chosen = dataclasses.replace(options, columns=self.columns)
@@ -73,26 +71,12 @@ class _Table:
             if name in (self.columns or ()):
                 raise ConvertError(f"the column '{name}' is not numeric: '{value[:60]}'")
 
-    def _find_dates(self):
-        names, given = self.layout.names, self.options.time_column
-        bare = [split_unit(name)[0].strip() for name in names]
-        if given is None and any(TIME_NAME.match(name) for i, name in enumerate(bare) if i not in self.layout.texts):
-            return  # has times that are numbers
-        for i, value in list(self.layout.texts.items()):
-            is_time = TIME_NAME.match(bare[i]) if given is None else names[i] == given and not STEP_NAME.match(bare[i])
-            if is_time and text_tables.seconds_of(value) is not None:
-                del self.layout.texts[i]
-                self.layout.dates.add(i)
-
-    def has_dates(self, name):
-        return any(self.layout.names[i] == name for i in self.layout.dates)
-
     def _choose_positions(self):
-        """Returns the names of the columns with positions, or None to find them by name alone, and their unit."""
+        """Returns the names of the position columns, or None to find them by name alone, and their unit."""
         names = self.layout.names
         columns = self.options.columns
         if columns is not None and len(columns) > 3 and set(columns) <= set(names):
-            columns = None  # which names all columns
+            columns = None  # the option names all columns
         bare = {}
         for name in names:
             bare.setdefault(split_unit(name)[0], name)
@@ -112,19 +96,19 @@ class _Table:
             return text_tables.agree(self.layout, facts, requested)
 
     def particles(self, rows, columns, remarks, left_out=()):
-        """Particles of `rows` rows. columns: arrays by name; left_out: names of columns that are not attributes."""
+        """Returns Particles for `rows` rows. columns: arrays by name. left_out: names of columns that are not attributes."""
         collector = Collector(self._chosen, rows)
         collector.remarks += remarks
         collector.others |= {name for name in self.layout.names if not self.options.wants(name)} | set(left_out)
         for name, array in columns.items():
             collector.add(name, array)
         units = {"positions": self._unit} if self._unit else {}
-        units.update({name: SINCE_1970 for name in columns if self.has_dates(name)})
+        units.update({name: SINCE_1970 for name in columns if self.layout.has_dates(name)})
         self._check_positions(columns)
         return collector.particles(None, {"units": units} if units else None)
 
     def _check_positions(self, columns):
-        """What helps if no columns are found to be positions becomes part of the error."""
+        """Appends hints to the error if no position columns are found."""
         if self.columns is not None:
             return
         try:
@@ -145,7 +129,7 @@ class _Table:
 
 
 class Rows(Divided):
-    """The rows of a table that is one step; parts are those that begin in a share of its bytes."""
+    """Reads the rows of a one-step table; a part consists of the rows that begin in a share of the bytes."""
 
     def __init__(self, table, remarks):
         super().__init__(os.path.getsize(table.path), self._share, varies=True)
@@ -165,47 +149,70 @@ class Rows(Divided):
 
 
 class _Grouped:
-    """The rows of a table with several steps, in pieces of a few MiB; the `source` of GroupedSteps."""
+    """The rows of a table with several steps, in pieces of a few MiB; the `source` of GroupedSteps. The pieces that the
+    search for steps has read stay in memory if they are small."""
 
-    varies = False  # types are those of all rows
+    varies = False  # types are determined from all rows
 
-    def __init__(self, table):
+    def __init__(self, table, dates):
+        self.path, self.options = table.path, table.options
         self._table = table
         first, end = table.layout.start, os.path.getsize(table.path)
         count = max(1, (end - first) // text_tables.CHUNK)
         self._ends = [first + max(0, end - first) * i // count for i in range(count + 1)]
-        self._names = KeyColumns.find(table.layout.names, table.texts, table.options)
-        if self._names.time and table.has_dates(self._names.time):
-            self._names = dataclasses.replace(self._names, without="leaves such a column out")
-        self.keys = find_keys(self._names, self._walk)
-        if self._names.time in self.keys.columns and table.has_dates(self._names.time):
-            self.keys.unit = SINCE_1970
-        if self.keys.groups:
-            requested = self._requested(self._names)
-            self._types, remarks = table.agree(self._facts, requested)
-            own = [f"missing {name}" for name in self.keys.columns]  # rows that are left out, which is reported
-            self._remarks = [(key, words) for key, words in remarks if key not in own]
-            self._read = [name for name in requested if name in self._types]
+        self._pieces = {}  # index -> Share
+        status = os.stat(table.path)
+        place = ("table", os.path.realpath(table.path), status.st_size, status.st_mtime_ns, count, dates)
+        if place not in self.options.known:
+            self.options.known[place] = self._find_keys()
+        self.keys, self._names, self._types, self._remarks = self.options.known[place]
+        self._read = [name for name in self._requested(self._names) if name in self._types]
+
+    def _find_keys(self):
+        """Returns (keys, names of their columns, types of all columns, remarks)."""
+        layout = self._table.layout
+        names = KeyColumns.find(layout.names, self._table.texts, self.options)
+        if names.time and layout.has_dates(names.time):
+            names = names.of_dates()
+        keys = find_keys(names, self._walk)
+        if names.time in keys.columns and layout.has_dates(names.time):
+            keys.unit = SINCE_1970
+        if not keys.groups:
+            self._pieces = {}
+            return keys, names, {}, []
+        types, remarks = self._table.agree(self._facts, self._requested(names))
+        own = [f"missing {name}" for name in keys.columns]  # these rows are left out and reported
+        return keys, names, types, [(key, words) for key, words in remarks if key not in own]
 
     def _requested(self, names):
         own = [name for name in (names.time, names.step) if name and name not in self._table.requested]
         return self._table.requested + own
 
     def _walk(self, names):
-        self._facts = []
-        requested = self._requested(names)
+        self._facts, self._pieces = [], {}
+        requested, own = self._requested(names), [name for name in (names.time, names.step) if name]
+        room = self.options.room() // KEPT if self.options.room else 0
         for i in range(len(self._ends) - 1):
             share = self._table.share(0, 1, requested, self._ends[i:i + 2])
             self._facts.append(share.facts)
-            columns = share.columns(self._table.agree([share.facts], requested)[0])
+            columns = share.columns(self._table.agree([share.facts], requested)[0], own)
+            room -= share.nbytes
+            if room >= 0:
+                self._pieces[i] = share
+            else:
+                self._pieces = {}
             yield [columns.get(name) for name in (names.time, names.step)]
 
     def size(self, first, last):
         return self._ends[last + 1] - self._ends[first]
 
     def load(self, first, last, i, n):
-        share = self._table.share(i, n, self._read, (self._ends[first], self._ends[last + 1]))
-        columns = share.columns(self._types)
+        pieces = [self._pieces.get(piece) for piece in range(first, last + 1)]
+        if n > 1 or None in pieces:
+            share = self._table.share(i, n, self._read, (self._ends[first], self._ends[last + 1]))
+            columns = share.columns(self._types)
+        else:
+            columns = {name: np.concatenate([piece.columns(self._types, [name])[name] for piece in pieces]) for name in self._read}
         keys = [columns.get(name) for name in (self._names.time, self._names.step)]
         kept = set(self._table.requested) - set(self.keys.columns)
         return *keys, {name: array for name, array in columns.items() if name in kept}
@@ -217,7 +224,7 @@ class _Grouped:
 
 @contextlib.contextmanager
 def _explained():
-    """What is wrong with the table becomes a ConvertError."""
+    """Turns errors of the table into a ConvertError."""
     try:
         yield
     except text_tables.DateError:
@@ -228,7 +235,7 @@ def _explained():
 
 def _parser(options):
     def parse(text, delimiter, types):
-        """Arrays of the columns that have a type, or None if something in the text is unusual."""
+        """Returns arrays for the columns that have a type, or None if the text has unusual content."""
         delimiter = " " if delimiter is None else delimiter
         if not delimiter.isascii():
             return None

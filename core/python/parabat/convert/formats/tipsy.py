@@ -2,7 +2,7 @@
 """TIPSY snapshots (Gasoline, ChaNGa, pkdgrav): gas, dark matter and stars become the species gas, dark and star.
 
 A header of 28 or 32 bytes is followed by records of gas, dark matter and stars, in big-endian order (the standard format) or
-in that of the machine (native). Positions and velocities are float32 or float64; the size of the file tells which.
+native order. Positions and velocities are float32 or float64, depending on the file size.
 """
 
 import os
@@ -13,7 +13,7 @@ from ..model import Collector, ConvertError, Divided, Format, Step, check_memory
 
 SPECIES = ("gas", "dark", "star")
 FIELDS = {"gas": ("rho", "temp", "hsmooth", "metals", "phi"), "dark": ("eps", "phi"), "star": ("metals", "tform", "eps", "phi")}
-PRECISIONS = (("f4", "f4"), ("f8", "f4"), ("f8", "f8"))  # of positions and velocities
+PRECISIONS = (("f4", "f4"), ("f8", "f4"), ("f8", "f8"))  # types of positions and velocities
 
 
 class Snapshot:
@@ -35,7 +35,7 @@ class Snapshot:
                         if head_size + sum(self.counts[name] * kind.itemsize for name, kind in self.types.items()) == size:
                             self.head_size, self.dimensions, self.order, self.precision = head_size, dimensions, order, precision
                             return
-        raise ConvertError(f"is not a TIPSY file, or has been cut: its {size} bytes do not fit its header")
+        raise ConvertError(f"is not a TIPSY file, or is truncated: its {size} bytes do not match its header")
 
     def species(self, options):
         missing = [name for name in options.species or () if name not in SPECIES]
@@ -52,7 +52,7 @@ class Snapshot:
         return self.counts[name] * self.types[name].itemsize
 
     def read(self, name, options, part=0, parts=1):
-        """One of the parts of a species."""
+        """Returns one of the parts of a species."""
         first, end = part_of(self.counts[name], part, parts)
         before = sum(self.bytes(each) for each in SPECIES[:SPECIES.index(name)])
         place = self.head_size + before + first * self.types[name].itemsize
@@ -72,7 +72,7 @@ class Snapshot:
 
 
 def _header(head, order):
-    """Time, numbers of particles (all, gas, dark, star), dimensions, and the upper bits of the numbers."""
+    """Reads the time, the numbers of particles (all, gas, dark, star), the dimensions, and the upper bits of the numbers."""
     if len(head) < 28:
         raise ConvertError(f"has {len(head)} bytes; the header of TIPSY has 28")
     time, = np.frombuffer(head, order + "f8", 1)
@@ -81,7 +81,7 @@ def _header(head, order):
 
 
 def _counts(counts, top):
-    """Numbers of gas, dark, star: as they are, and with the bits above the 32nd that pkdgrav keeps in the padding."""
+    """Yields the numbers of gas, dark and star particles, unchanged and with the upper bits that pkdgrav keeps in the padding."""
     total, *each = counts
     if sum(each) == total:
         yield dict(zip(SPECIES, each))
@@ -104,7 +104,7 @@ def steps(path, options):
 
 
 def _sniff(head, path):
-    """A header whose numbers fit the size of the file."""
+    """Recognizes a header whose numbers match the file size."""
     if len(head) < 28 or not os.path.isfile(path):
         return False
     try:

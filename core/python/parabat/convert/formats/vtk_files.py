@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Points of VTK's files with their data, through VTK where it is installed (that of ParaView, PyVista or the package vtk).
+"""Points with their data in VTK files, read by an installed VTK (from ParaView, PyVista or the package vtk).
 
-Files of pieces (.pvtp .pvtu) and of blocks (.vtm .vtpd .vtpc), and lists of files by time (.pvd, .vtp.series), only
-name other files, which are read one by one. The time and the step number are field data: see vtk_headers.py. Those of
-a list take precedence over those in its files.
+Files of pieces (.pvtp .pvtu), of blocks (.vtm .vtpd .vtpc) and lists of files by time (.pvd, .vtp.series) only name
+other files, which are read one by one. The time and the step number are field data: see vtk_headers.py. Times in a
+list take precedence over those in its files.
 """
 
 import contextlib
@@ -21,13 +21,13 @@ READERS = {"PolyData": ("vtkIOXML", "vtkXMLPolyDataReader"), "UnstructuredGrid":
            "StructuredGrid": ("vtkIOXML", "vtkXMLStructuredGridReader"),
            "PStructuredGrid": ("vtkIOXML", "vtkXMLPStructuredGridReader"),
            "legacy": ("vtkIOLegacy", "vtkGenericDataObjectReader")}
-WITH_COUNTS = ("PolyData", "UnstructuredGrid")  # kinds whose pieces name their numbers of points
+WITH_COUNTS = ("PolyData", "UnstructuredGrid")  # kinds whose pieces state their numbers of points
 PIECES = ("PPolyData", "PUnstructuredGrid", "vtkPartitionedDataSet")
 BLOCKS = ("vtkMultiBlockDataSet", "vtkPartitionedDataSetCollection")
 COLLECTION = "Collection"  # .pvd
 FILES = (".vtp", ".vtu", ".vts", ".vtk", ".pvtp", ".pvtu", ".pvts", ".vtm", ".vtmb", ".vtpd", ".vtpc")
 LISTS = tuple(end + ".series" for end in FILES)
-MAX_DEPTH = 8  # lists that name lists
+MAX_DEPTH = 8  # for nested lists
 
 
 def steps(path, options):
@@ -42,7 +42,7 @@ def steps(path, options):
 
 
 def _step(members, time, options):
-    """A Step of files; members: (name of a block or "", file)."""
+    """Returns a Step that consists of files. members: (block name or "", file)."""
     named, number = _facts(members[0][1]) if members else (None, None)
 
     def read():
@@ -68,7 +68,7 @@ def _step(members, time, options):
 # --- Lists of files
 
 def _entries_of_series(path):
-    """(time or None, members) in the order of the list."""
+    """Returns (time or None, members), in the order of the list."""
     try:
         with open(path, encoding="utf-8") as file:
             entries = json.load(file)["files"]
@@ -94,7 +94,7 @@ def _as_time(number):
 
 
 def _entries_of_pvd(path):
-    """(time or None, members); entries of one time are parts or blocks of one step."""
+    """Returns (time or None, members); entries with the same time are parts or blocks of one step."""
     found, has_parts = {}, False
     for entry in _parsed(path).iter("DataSet"):
         has_parts = has_parts or bool((entry.get("part") or "").strip())
@@ -110,8 +110,8 @@ def _entries_of_pvd(path):
 
 
 def _by_times_of_files(members):
-    """(time or None, members) of entries without timesteps or parts: one step, unless each file names its time, or its step
-    number, and these differ."""
+    """Returns (time or None, members) for entries without timesteps or parts: one step, unless all files have times, or step
+    numbers, and these differ."""
     facts = [_facts_inside(file) for _, file in members] if len(members) > 1 else []
     for which in (0, 1):
         found = {}
@@ -130,7 +130,7 @@ def _parsed(path):
 
 
 def _beside(path, name):
-    """A file that another one names."""
+    """Returns the path of a file that another one names."""
     file = os.path.join(os.path.dirname(path), name or "")
     if not name or not os.path.isfile(file):
         raise ConvertError(f"{path}: lists {name}, which does not exist or is not a regular file")
@@ -138,7 +138,7 @@ def _beside(path, name):
 
 
 def _children(path, kind):
-    """(name of the block or "", file) of what a file of pieces or blocks names; None for a file with points."""
+    """Returns (block name or "", file) for each entry in a file of pieces or blocks, or None for a file with points."""
     if kind in PIECES:
         return [("", _beside(path, each.get("Source") or each.get("file"))) for each in _parsed(path).iter()
                 if each.tag == ("Piece" if kind != PIECES[2] else "DataSet")]
@@ -160,7 +160,7 @@ def _children(path, kind):
 
 
 def _leaves(name, path, depth=0):
-    """(name of the block or "", file) of all files with points."""
+    """Returns (block name or "", file) for all files with points."""
     kind = vtk_headers.kind_of(vtk_headers.read_head(path))
     children = _children(path, kind)
     if children is None:
@@ -171,7 +171,7 @@ def _leaves(name, path, depth=0):
 
 
 def _with_points(leaves, options):
-    """Those blocks that may have points, unless none has; others are reported."""
+    """Returns the blocks that may have points, and reports the others; returns all blocks if none may."""
     kinds = [vtk_headers.kind_of(vtk_headers.read_head(file)) for _, file in leaves]
     found = [leaf for leaf, kind in zip(leaves, kinds) if kind is None or kind in READERS]
     for (name, file), kind in zip(leaves, kinds):
@@ -182,10 +182,10 @@ def _with_points(leaves, options):
 
 
 def _facts(path, depth=0):
-    """(time, step number) of a file, or of the first one that it names."""
+    """Returns (time, step number) of a file, or of the first one that it names."""
     head = vtk_headers.read_head(path)
     if head.startswith(hdf5.MAGIC):
-        return None, None  # found when it is read
+        return None, None  # found by reading the file
     time, number = vtk_headers.read_facts(path)
     if (time is None or number is None) and depth < MAX_DEPTH:
         children = _children(path, vtk_headers.kind_of(head))
@@ -196,11 +196,11 @@ def _facts(path, depth=0):
 
 
 def _facts_inside(path):
-    """The same, also where only VTK can read them."""
+    """Like _facts(), but also finds values that only VTK can read."""
     time, number = _facts(path)
     kind = vtk_headers.kind_of(vtk_headers.read_head(path))
     if time is None and kind in READERS:
-        with contextlib.suppress(ConvertError):  # which reading it for particles reports
+        with contextlib.suppress(ConvertError):  # reading the particles reports the error
             return _field_facts(read_file(path, *READERS[kind]))
     return time, number
 
@@ -208,7 +208,7 @@ def _facts_inside(path):
 # --- Files with points
 
 def _read(path, options, facts):
-    """Particles of a file. facts: gets its time and step number, if they were not in its first part."""
+    """Returns the Particles of a file. facts: receives the time and step number unless they are in its first part."""
     try:
         head = vtk_headers.read_head(path)
         if head.startswith(hdf5.MAGIC):
@@ -229,7 +229,7 @@ def _read(path, options, facts):
 
 
 def _field_facts(data):
-    """(time, step number) of field data that only VTK can read, because of their place or compression."""
+    """Returns (time, step number) from field data that only VTK can read, because of their position or compression."""
     from vtkmodules.util.numpy_support import vtk_to_numpy  # pylint: disable=import-outside-toplevel
     fields = data.GetFieldData()
     arrays = [fields.GetArray(i) for i in range(fields.GetNumberOfArrays())]

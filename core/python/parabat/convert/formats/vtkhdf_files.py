@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""VTKHDF files, known by their group VTKHDF; see vtkhdf.py."""
+"""VTKHDF files, recognized by their group VTKHDF; see vtkhdf.py."""
 
 from .. import hdf5, vtkhdf
 from ..model import Format

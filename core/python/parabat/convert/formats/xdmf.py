@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Particles of XDMF files (versions 2 and 3): the points of grids with their node data, all times.
+"""Particles in XDMF files (versions 2 and 3): the points of grids with their node data, at all times.
 
-A Grid whose Collection is Temporal has the steps; a Spatial one has pieces, which are joined if they have the same
-attributes and become species, by their names, if not. Other grids side by side become species. Time is <Time Value>, or
-the Time of the collection; the step number is <Information Name="CYCLE" Value="100"/>, if there is one.
+A Temporal collection of Grids contains the steps. A Spatial one contains pieces: they are joined if they have the same
+attributes, and otherwise become species with their names. Other sibling grids become species. The time is <Time Value>,
+or the Time of the collection; the step number is <Information Name="CYCLE" Value="100"/>, if present.
 """
 
 import os
@@ -55,7 +55,7 @@ def _kind(grid):
 
 
 def _time(grid):
-    """<Time Value="0.5"/>, also that of the first piece; None if it names none."""
+    """Returns <Time Value="0.5"/> of a grid or of its first piece, or None."""
     node = grid.find("Time")
     if node is not None and node.get("Value") is not None:
         try:
@@ -67,7 +67,7 @@ def _time(grid):
 
 
 def _times_of(series, count, items):
-    """Times that a collection names for its grids."""
+    """Returns the times that a collection gives for its grids."""
     node = series.find("Time")
     kind = "" if node is None else (node.get("TimeType") or "Single").lower()
     if kind not in ("list", "hyperslab"):
@@ -107,7 +107,7 @@ def _step(grids, time, items, options):
 
 
 def _leaves(grid, name, items):
-    """(species or "", Grid with points)."""
+    """Returns (species or "", Grid with points)."""
     if _kind(grid) == "uniform":
         return [(name, grid)]
     if _is_temporal(grid):
@@ -157,7 +157,7 @@ def _positions(geometry, items, remarks):
 
 
 def _has_one_point_per_cell(topology, count, items):
-    """Whether cell i of a polyvertex topology is point i."""
+    """Returns whether cell i of a polyvertex topology is point i."""
     if (topology.get("NodesPerElement") or "1").strip() != "1":
         return False
     words = (topology.get("NumberOfElements") or topology.get("Dimensions") or str(count)).split()
@@ -168,7 +168,7 @@ def _has_one_point_per_cell(topology, count, items):
 
 
 def _add(node, collector, items, are_vertices):
-    """An Attribute, if it has a value for each point."""
+    """Adds an Attribute if it has a value for each point."""
     name, center = node.get("Name") or "", (node.get("Center") or "Node").lower()
     if not name:
         collector.leave_out("an attribute", "it has no name")
@@ -194,7 +194,7 @@ def _add(node, collector, items, are_vertices):
 
 
 def _unreachable():
-    """The error of an array behind a link that is not followed."""
+    """Returns the error for an array whose link is not followed."""
     from ..hdf5_links import Unreachable  # pylint: disable=import-outside-toplevel
     return Unreachable
 

@@ -6,7 +6,7 @@ pairs key=value: Properties names the columns, Lattice, Origin and pbc describe 
 
 Coordinates and other real numbers are float64, integers int64, logical values uint8. Texts become codes; the metadata
 contains the texts. The time and the step number of a frame are those that its comment names, also in the comments of
-CP2K ("i = 5, time = 2.5") and LAMMPS ("Atoms. Timestep: 5").
+CP2K ("i = 5, time = 2.5"), LAMMPS ("Atoms. Timestep: 5") and i-PI, whose cell and units are read, too (ipi.py).
 """
 
 import copy
@@ -14,6 +14,7 @@ import re
 
 import numpy as np
 
+from .. import ipi
 from .._output import BadRow, parse_columns
 from ..model import Collector, ConvertError, Divided, Format, Step, check_memory, part_of
 from ..streams import Stream
@@ -24,12 +25,12 @@ FORTRAN = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)[dD][+-]?[0-9]+")
 FORTRAN_BYTES = re.compile(rb"([0-9.])[dD]([+-]?[0-9])")
 COUNT = re.compile(r"([0-9]+)(?:\s+([A-Za-z]+))?")
 
-# key=value; a value may be in quotes, braces or brackets (of brackets).
+# key=value; a value may be in quotes, braces or (nested) brackets.
 _VALUE = r'"(?:[^"\\]|\\.)*"|\'[^\']*\'|\{[^}]*\}|\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]|[^\s,"]+'
 _KEY = r'"[^"]*"|[^\s=,"\[\]{}\\]+'
 PAIR = re.compile(rf"({_KEY})\s*=\s*({_VALUE})")
 WORD_OR_PAIR = re.compile(rf"({_KEY})(?:\s*=\s*({_VALUE}))?")
-# As other programs write them, also "Timestep: 5" and "time = 2.5 fs".
+# The forms of other programs, such as "Timestep: 5" and "time = 2.5 fs".
 LOOSE_PAIR = re.compile(rf"([A-Za-z_][\w.\-]*)\s*[=:]\s*({_VALUE})(?:[ \t]*\(?(fs|ps|ns|us|ms|s|au|a\.u\.)\)?(?![\w.]))?")
 
 TIMES = ("time", "t")
@@ -38,12 +39,12 @@ UNITS = {"angstrom": "angstrom", "angstroem": "angstrom", "angstroemd": "angstro
 KINDS = {"R": np.float64, "I": np.int64, "L": None, "S": None}
 LOGICAL = {"T": 1, "F": 0, "True": 1, "False": 0, "true": 1, "false": 0, "TRUE": 1, "FALSE": 0, "t": 1, "f": 0, "1": 1, "0": 0}
 
-MAX_TEXT = 256  # bytes of a text in a column
-GROW = 1 << 20  # atoms whose memory is allocated without knowing whether the file has them
+MAX_TEXT = 256  # maximum bytes of a text in a column
+GROW = 1 << 20  # memory for this many atoms is allocated even if the file may have fewer
 
 
 class Ragged(ConvertError):
-    """The columns after the coordinates of plain XYZ are not the same in all lines; the stream is at the atom `done`."""
+    """The columns after the coordinates of plain XYZ differ between lines; the stream is at the atom `done`."""
 
     def __init__(self, done, message):
         super().__init__(message)
@@ -51,27 +52,27 @@ class Ragged(ConvertError):
 
 
 class Column:
-    """A property of the atoms: `count` columns of the text from the `first` on, of the kind R, I, L or S."""
+    """A property of the atoms: `count` columns of the text, beginning with `first`, of the kind R, I, L or S."""
 
     def __init__(self, name, kind, first, count):
         self.name, self.kind, self.first, self.count = name, kind, first, count
 
 
 class Frame:
-    """What the first two lines of a frame say."""
+    """The content of the first two lines of a frame."""
 
     def __init__(self, place, count):
-        self.place = place     # the line of the number of atoms
+        self.place = place     # number of the line with the number of atoms
         self.count = count
-        self.first = 0         # of the atoms, and how many the frame has, if this is a part of one
+        self.first = 0         # first atom; total is the number of atoms of the frame, if this is a part of one
         self.total = count
-        self.columns = None    # None: not named by the comment
+        self.columns = None    # None if the comment does not name them
         self.box = None        # (origin, edges)
         self.pbc = None
         self.time = None
         self.number = None
         self.units = {}
-        self.about = {}        # of the metadata
+        self.about = {}        # metadata
         self.remarks = []
 
     def part(self, first, end):
@@ -80,7 +81,7 @@ class Frame:
         return result
 
     def where(self):
-        """Words for messages."""
+        """Describes the frame in messages."""
         return f"the frame at line {self.place}"
 
 
@@ -107,7 +108,7 @@ def _cut(frame, done):
 # --- The first two lines
 
 def _next_frame(stream):
-    """The Frame that begins at the next line with content, or None at the end of the file."""
+    """Returns the Frame that begins at the next nonblank line, or None at the end of the file."""
     while True:
         line = stream.line()
         if line is None:
@@ -151,6 +152,8 @@ def _read_comment(frame, comment):
         except ConvertError as error:
             frame.box = frame.pbc = None
             frame.remarks.append(("box", f"the box of {frame.where()} is not written: {error}"))
+    else:
+        _take_ipi(frame, comment)
     for name in filter(names.__contains__, TIMES):
         value = pairs[names[name]]
         if isinstance(value, (int, float)) and not isinstance(value, bool) and np.isfinite(value):
@@ -168,7 +171,7 @@ def _read_comment(frame, comment):
 
 
 def _find_pairs(frame, comment):
-    """Values by key, and whether the comment is one of extended XYZ."""
+    """Returns the values by key, and whether the comment is that of extended XYZ."""
     found = {match[1].lower() for match in PAIR.finditer(comment)}
     if found & {"properties", "lattice"}:
         pairs = {}
@@ -184,7 +187,7 @@ def _find_pairs(frame, comment):
 
 
 def _value(text):
-    """Of a number, a logical value, a list of them, or a text."""
+    """Parses a number, a logical value, a list of these, or a text."""
     if text[0] == "[":
         is_nested = text[1:].lstrip().startswith("[")
         return [_list(row) for row in re.findall(r"\[([^\[\]]*)\]", text[1:])] if is_nested else _list(text[1:-1])
@@ -232,7 +235,7 @@ def _take_properties(frame, text):
 
 
 def _take_box(frame, pairs, names):
-    """Lattice, Origin and pbc; they stay in `pairs` if they are not valid."""
+    """Parses Lattice, Origin and pbc; invalid ones stay in `pairs`."""
     frame.pbc = _booleans(pairs[names["pbc"]]) if "pbc" in names else None
     if "lattice" in names:
         edges = _edges(frame, pairs[names["lattice"]])
@@ -247,6 +250,19 @@ def _take_box(frame, pairs, names):
         pairs.pop(names.get(name), None)
 
 
+def _take_ipi(frame, comment):
+    """The cell and the units that i-PI names."""
+    found = ipi.read_comment(comment)
+    if found is None:
+        return
+    edges, unit, remarks = found
+    frame.remarks += remarks
+    if unit:
+        frame.units["positions"] = unit
+    if edges is not None:
+        frame.box, frame.pbc = (np.zeros(3), edges), [True] * 3
+
+
 def _edges(frame, value):
     is_nested = isinstance(value, list) and all(isinstance(row, list) for row in value)
     numbers = [number for row in value for number in row] if is_nested else value
@@ -255,7 +271,7 @@ def _edges(frame, value):
     edges = np.array(numbers, float)
     edges = np.diag(edges) if len(edges) == 3 else edges.reshape(3, 3)
     if is_nested and (edges != np.diag(np.diag(edges))).any():
-        frame.remarks.append(("lattice", "Lattice is a nested list, whose rows are taken as the vectors of the box"))
+        frame.remarks.append(("lattice", "Lattice is a nested list; its rows are used as the vectors of the box"))
     return edges
 
 
@@ -287,7 +303,7 @@ def _metadata(frame):
 
 
 def _periodic_box(origin, edges, pbc):
-    """The box as metadata of any dataset have it; None if a periodic edge is not along its axis."""
+    """Returns metadata with the periodic box, or None if a periodic edge is not along its axis."""
     lower, upper = [None] * 3, [None] * 3
     for axis in range(3):
         if not pbc[axis]:
@@ -302,7 +318,7 @@ def _periodic_box(origin, edges, pbc):
 # --- The atoms
 
 def _guess_columns(stream, frame):
-    """Of plain XYZ, from the first atom: an element or its number, x, y, z, and any others."""
+    """Returns the columns of plain XYZ, from the first atom: an element or its number, x, y, z, and any others."""
     head = stream.peek(4096)
     words = head.split(b"\n")[0].decode("utf-8", "replace").split() if head else []
     if not frame.count or not words:
@@ -325,14 +341,14 @@ def _is_real(word):
 
 
 def _in_parts(path, frame, place, line, options):
-    """A Divided."""
+    """Returns a Divided for the atoms of a frame."""
     rows = Rows(path, frame, place, line, options)
     width = sum(column.count for column in frame.columns) if frame.columns else 4
     return Divided(8 * width * frame.count, lambda i, n: rows.read(*part_of(frame.count, i, n)), varies=True)
 
 
 class Rows:
-    """The atoms of a frame, read in parts that follow one another."""
+    """The atoms of a frame, read in consecutive parts."""
 
     def __init__(self, path, frame, place, line, options):
         self._path, self._frame, self._place, self._line, self._options = path, frame, place, line, options
@@ -357,7 +373,7 @@ class Rows:
 
 
 def _read(stream, frame, options, columns=None):
-    """Particles of the atoms that follow."""
+    """Returns the Particles of the next atoms."""
     columns = columns or frame.columns or _guess_columns(stream, frame)
     place, line = stream.place, stream.line_number
     try:
@@ -374,7 +390,7 @@ def _read(stream, frame, options, columns=None):
 
 
 def _core(columns):
-    """The element and the coordinates of plain XYZ."""
+    """Returns the element and coordinate columns of plain XYZ."""
     return columns[:1 + next(i for i, column in enumerate(columns) if column.name == "pos")]
 
 
@@ -413,7 +429,7 @@ def _is_position(column):
 
 
 class Table:
-    """The columns of a frame's atoms. requested: those that are kept. is_trimmed: lines may have more columns."""
+    """The columns of a frame's atoms. requested: the columns to keep. is_trimmed: lines may have more columns."""
 
     def __init__(self, columns, requested, stream, frame, is_trimmed=False):
         self._is_trimmed = is_trimmed
@@ -426,7 +442,7 @@ class Table:
         self._texts = {column.first + i: Texts(column) for column in requested if not KINDS[column.kind]
                        for i in range(column.count)}
         self._widened = set()
-        self._is_fortran = False  # whether exponents with D are found
+        self._is_fortran = False  # whether exponents with D have been found
         self.remarks = []
 
     def read(self, options):
@@ -457,7 +473,7 @@ class Table:
             options.at(done / frame.count)
 
     def take(self, column):
-        """Triples of a name, an array, and its texts or None."""
+        """Returns triples of a name, an array, and its texts or None."""
         count = self._frame.count
         if KINDS[column.kind]:
             array = self._arrays.pop(column.name)[:count]
@@ -466,7 +482,7 @@ class Table:
         return [(name, *self._texts.pop(column.first + i).values()) for i, name in enumerate(names)]
 
     def _targets(self, done):
-        """For each column of the text the array that it goes to, from row `done` on."""
+        """Returns the destination array for each column of the text, from row `done` on."""
         result = []
         for column in self._columns:
             array = self._arrays.get(column.name)
@@ -513,7 +529,7 @@ class Table:
                     break
 
     def _explain(self, block, bad, done):
-        """Raises for a row that is wrong, or makes its column one of real numbers."""
+        """Raises for an invalid row, or converts its column to real numbers."""
         line = self._stream.line_number + 1 + bytes(block[:bad.place]).count(b"\n")
         text = bytes(block[bad.place:bad.place + 4096]).split(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
         words = text.split()
@@ -542,7 +558,7 @@ class Table:
         raise ConvertError(found)
 
     def _widen(self, name, done, word):
-        """Real numbers in a column that should have integers."""
+        """Converts a column of integers to real numbers because a row has one."""
         old = self._arrays[name]
         new = np.empty(old.shape, np.float64)
         new[:done] = old[:done]
@@ -565,7 +581,7 @@ class Table:
 
 
 def _line(text, row):
-    """The line of this number, without splitting all."""
+    """Returns a line by number without splitting all lines."""
     ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
     start = 0 if row == 0 else int(ends[row - 1]) + 1
     return text[start:int(ends[row]) if row < len(ends) else len(text)]
@@ -576,8 +592,8 @@ class Texts:
 
     def __init__(self, column):
         self.column = column
-        self._codes = []  # of blocks
-        self._known = {}  # text -> code, in the order in which they are found
+        self._codes = []  # codes of each block
+        self._known = {}  # text -> code, in order of occurrence
 
     def add(self, letters, starts, ends):
         """Returns None, or the first row whose text is not allowed."""
@@ -600,7 +616,7 @@ class Texts:
         return None
 
     def values(self):
-        """(uint8, None) of logical values; else (codes, texts in alphabetical order)."""
+        """Returns (uint8, None) for logical values, otherwise (codes, texts in alphabetical order)."""
         codes = np.concatenate(self._codes) if self._codes else np.empty(0, np.int32)
         if self.column.kind == "L":
             values = np.array([LOGICAL[text] for text in self._known], np.uint8)
@@ -611,7 +627,7 @@ class Texts:
         return order[codes], names
 
 
-# --- By content
+# --- Detection by content
 
 def _sniff(head, path):
     lines = head.decode("latin-1").split("\n")
@@ -631,7 +647,7 @@ def _sniff(head, path):
 
 
 def _has_points(comment, rows):
-    """Whether the second line is a point like the others, as in .pts files, which have a count but no comment."""
+    """Returns whether the second line is a point like the others, as in .pts files, which have a count but no comment."""
     return len(comment) >= 3 and all(map(_is_real, comment)) and bool(rows) and \
         all(len(row) == len(comment) and all(map(_is_real, row)) for row in rows if row)
 

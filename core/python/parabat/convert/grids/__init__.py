@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One file for each format of grids; what stands in them: parabat/convert/model.py."""
+"""One file for each grid format; parabat/convert/model.py describes their content."""

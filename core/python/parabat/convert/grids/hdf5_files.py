@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Grids in HDF5: arrays (nz, ny, nx), (nz, ny, nx, components) or (ny, nx) of one shape; --map NAME=PATH says which, with a
-* for the numbers of steps. Arrays with the attributes of packed numbers (scale_factor, _FillValue ...) are unpacked."""
+"""Grids in HDF5: arrays (nz, ny, nx), (nz, ny, nx, components) or (ny, nx) of one shape. --map NAME=PATH selects them, with
+a * for the step numbers. Arrays with attributes of packed numbers (scale_factor, _FillValue ...) are unpacked."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from ..model import ConvertError, Fields, Format, Step, listed, part_of
 from ..formats.hdf5_files import numbers_of
 
 PACKED = ("scale_factor", "add_offset", "_FillValue", "missing_value", "valid_range", "valid_min", "valid_max")
-MIN_AXES = 2  # axes of what is taken for a grid
+MIN_AXES = 2  # minimum number of axes of a grid
 
 
 def steps(path, options):
@@ -54,7 +54,7 @@ def _all(file, options):
 
 
 def _slab(node, options, remarks):
-    """The first row that is needed, the values from there on, and how many rows there are; None of a whole array."""
+    """Returns the first row needed, the values from there on, and the number of rows, or None for a whole array."""
     if options.slab == (0, 1) or getattr(node, "ndim", 0) < MIN_AXES:
         return 0, _meant(node, hdf5.read(node, remarks=remarks), options, remarks), None
     begin, end = part_of(node.shape[0], *options.slab)

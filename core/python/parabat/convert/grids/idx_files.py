@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Other .idx datasets, of OpenVisus, PIDX or this library: the same samples, stored in another way."""
+"""Other .idx datasets, written by OpenVisus, PIDX or this library: rewrites the same samples in another layout."""
 
 from ... import idx
 from ..model import ConvertError, Fields, Format, Step, check_memory, part_of

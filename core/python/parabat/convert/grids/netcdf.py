@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NetCDF, through xarray: variables over the same two or three axes of space; an axis of time becomes steps.
+"""NetCDF, through xarray: variables over the same two or three spatial axes; a time axis becomes steps.
 
-Coordinates that are evenly spaced become origin and spacing; axes that descend are turned round, and axes in another order
-are put into that of z, y, x. Numbers are those that the file means: packed ones are unpacked, and those that stand for none
-become NaN (cf.py). Curvilinear grids are refused.
+Evenly spaced coordinates become origin and spacing. Descending axes are reversed, and axes are reordered to z, y, x. Packed
+numbers are unpacked, and missing values become NaN (cf.py). Curvilinear grids are rejected.
 """
 
 import contextlib
@@ -14,10 +13,10 @@ from .. import cf
 from ..hdf5 import check_links
 from ..model import ConvertError, Fields, Format, Step, check_memory, listed, part_of
 
-EVEN = 1e-4  # of a spacing, that coordinates may be off, beside their rounding
+EVEN = 1e-4  # tolerance for even spacing, as a fraction of it, in addition to rounding
 LONGITUDES = ("longitude", "grid_longitude")
 LATITUDES = ("latitude", "grid_latitude")
-# Of axes, in lower case: names of CF and usual names.
+# Names of axes in lower case: CF names and common ones.
 KINDS = {"X": (*LONGITUDES, "projection_x_coordinate", "x", "xc", "lon", "rlon", "xt_ocean", "xu_ocean"),
          "Y": (*LATITUDES, "projection_y_coordinate", "y", "yc", "lat", "rlat", "yt_ocean", "yu_ocean"),
          "Z": ("z", "depth", "deptht", "depthu", "depthv", "depthw", "height", "altitude", "air_pressure", "lev", "level", "plev",
@@ -40,7 +39,7 @@ def steps(path, options):
 
 
 def _of_time(name, variable):
-    """How surely a variable has times; 0 if it has none."""
+    """Returns a score for how likely a variable contains times; 0 if it does not."""
     about = variable.attrs
     if variable.dtype.kind not in "iuf" or about.get("standard_name") == "forecast_reference_time":
         return 0
@@ -49,7 +48,7 @@ def _of_time(name, variable):
 
 
 def _kind(name, about):
-    """X, Y or Z of CF, or nothing."""
+    """Returns X, Y or Z as in CF, or ""."""
     if about.get("axis") in KINDS:
         return about["axis"]
     units = str(about.get("units", "")).lower().replace("_", "")
@@ -65,8 +64,8 @@ def _kind(name, about):
 
 
 def _even(values, turn=0):
-    """(first, distance, whether it descends) of coordinates; if they are not evenly spaced, the two ends of their
-    distances. turn: of longitudes, 360, which may jump by it."""
+    """Returns (first, distance, whether they descend) for coordinates. If they are not evenly spaced, returns the minimum and
+    maximum of their distances. turn: 360 for longitudes, which may jump by it."""
     stored = np.asarray(values)
     values = np.asarray(stored, np.float64)
     if values.ndim != 1 or not np.isfinite(values).all():
@@ -86,7 +85,7 @@ def _even(values, turn=0):
 
 
 class _Grid:
-    """What of a file is converted: axes (z, y, x) or (y, x), and the axis of time."""
+    """Decides what to convert from a file: spatial axes (z, y, x) or (y, x), and the time axis."""
 
     def __init__(self, data, options, path):
         self._data, self._options = data, options
@@ -94,13 +93,13 @@ class _Grid:
                         for key in ("bounds", "climatology") if key in about}
         self.time_dim, self.time = self._find_time()
         self.space = self._find_space(path)
-        self._places = {}  # of axes: coordinates that are not a variable of the same name, and their attributes
+        self._places = {}  # axis -> coordinates from a variable with another name, and its attributes
         self._refuse_curvilinear()
 
     # --- Time
 
     def _find_time(self):
-        """(axis or None, variable or None)"""
+        """Returns (time axis or None, time variable or None)."""
         data = self._data
         known = sorted(((_of_time(name, data[name]), str(name)) for name in data.variables if name not in self._bounds), reverse=True)
         for dim in data.sizes:
@@ -114,7 +113,7 @@ class _Grid:
         return dim, alone
 
     def times(self):
-        """Numbers, by the clock of the file; nothing if there are none."""
+        """Returns the times as numbers on the file's clock, or nothing without times."""
         if self.time is None:
             return []
         about = self._data[self.time].attrs
@@ -122,13 +121,13 @@ class _Grid:
         return values.astype(np.float64).tolist()
 
     def dims(self):
-        """Axes of all that is on those of space."""
+        """Returns the axes of variables that have all spatial axes."""
         return {dim for name in self._data.data_vars for dim in self._data[name].dims if set(self.space) <= set(self._data[name].dims)}
 
     # --- Space
 
     def _own(self, variable):
-        """Axes of a variable but time, and but those of one sample, if there are too many."""
+        """Returns the axes of a variable without time and, if there are too many, without those of one sample."""
         dims = [dim for dim in variable.dims if dim != self.time_dim]
         for dim in list(dims):
             if len(dims) > 3 and variable.sizes[dim] == 1 and not self._kind(dim):
@@ -145,9 +144,9 @@ class _Grid:
         return name not in self._bounds and name != self.time and self._data[name].dtype.kind in "iufb"
 
     def _find_space(self, path):
-        """The axes (z, y, x) or (y, x) of the first variable that has some; --arrays chooses others."""
+        """Returns the axes (z, y, x) or (y, x) of the first variable that has them; --arrays chooses another variable."""
         data = self._data
-        places = self._coordinates()  # two axes, but no fields if there are others
+        places = self._coordinates()  # these have two axes, but are fields only if no others exist
         found = [name for name in data.data_vars if self._options.wants(name) and self._is_field(name)
                  and len(self._own(data[name])) in (2, 3)]
         for name in sorted(found, key=lambda name: name in places):
@@ -162,7 +161,7 @@ class _Grid:
                            + (f", and groups, one of which --group selects: {listed(groups)}" if groups else ""))
 
     def _coordinates(self):
-        """Variables of longitudes and latitudes that have two axes or more: name -> X or Y."""
+        """Returns the variables of longitudes and latitudes with at least two axes: name -> X or Y."""
         named = {name for each in self._data.variables.values() for name in str(each.attrs.get("coordinates", "")).split()}
         found = {}
         for name, variable in self._data.variables.items():
@@ -199,7 +198,7 @@ class _Grid:
                                    "and --origin to treat it as regular")
 
     def _line(self, name, dim):
-        """Coordinates along an axis of a variable with two that does not change along the other; None if it does."""
+        """Returns coordinates along one axis of a two-axis variable that is constant along the other, or None."""
         variable = self._data[name]
         if self.time_dim in variable.dims:
             variable = variable.isel({self.time_dim: 0})
@@ -210,7 +209,7 @@ class _Grid:
         return line if len(line) == 1 or np.ptp(line) > 0 else None
 
     def _axis(self, dim):
-        """(a cf.Axis, coordinates or None)"""
+        """Returns (a cf.Axis, coordinates or None)."""
         values, about = self._places.get(dim, (None, {}))
         if values is None and dim in self._data.variables and self._data[dim].ndim == 1 and self._data[dim].dtype.kind in "iuf":
             about = self._data[dim].attrs
@@ -223,7 +222,7 @@ class _Grid:
         return cf.Axis(str(dim), self._data.sizes[dim], str(about.get("units") or ""), kind, positive, values is not None, standard), values
 
     def read(self, at):
-        """Fields of a step, or a slab of them."""
+        """Returns the Fields of a step, or a slab of them."""
         data, space, options = self._data, self.space, self._options
         origin, spacing, turned, remarks, axes = [0.0] * 3, [1.0] * 3, {}, [], [cf.Axis(name) for name in "xyz"]
         for i, dim in enumerate(reversed(space)):
@@ -240,7 +239,7 @@ class _Grid:
         fields, others = {}, []
         rows = data.sizes[space[0]]
         begin, end = part_of(rows, *options.slab)
-        # An axis that is turned round is cut from its end.
+        # A slab of a reversed axis is counted from the end of the file's axis.
         slab = slice(rows - end, rows - begin) if turned.get(space[0]) else slice(begin, end)
         turn = tuple(slice(None, None, -1) if turned.get(dim) else slice(None) for dim in space)
         for name, variable in data.data_vars.items():
@@ -276,7 +275,7 @@ class _Grid:
         return found
 
     def _set_radius(self, axes, fields):
-        """Of the earth, as the file's mapping has it."""
+        """Sets the radius of the earth from the file's grid mapping, if it has one."""
         for name in fields:
             mapping = self._data.variables.get(str(self._data[name].attrs.get("grid_mapping", "")).split(":")[0])
             for key in ("earth_radius", "semi_major_axis"):
@@ -288,7 +287,7 @@ class _Grid:
 
 
 def _globe(origin, spacing, points):
-    """Origin and distance of longitudes, exact if they go round the globe, and how they do, as Axis.turns."""
+    """Returns origin and distance of longitudes, exact if they span the globe, and the value of Axis.turns."""
     for turns, cells in ((360, points), (361, points - 1)):
         if cells > 3 and abs(cells * spacing - 360) < 0.01 * spacing:
             return origin, 360 / cells, turns

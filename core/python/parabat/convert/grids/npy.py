@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays of numpy: .npy and .npz.
+"""NumPy arrays: .npy and .npz.
 
-.npy: a field (nz, ny, nx), (nz, ny, nx, components) or (ny, nx), called as the file is. .npz: a field for each array;
-`origin`, `spacing`, `time` and `step`, as `parabat export` writes them, are those of the grid.
+.npy: a field (nz, ny, nx), (nz, ny, nx, components) or (ny, nx), named after the file. .npz: a field for each array;
+`origin`, `spacing`, `time` and `step`, as written by `parabat export`, describe the grid.
 """
 
 import zipfile

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bare numbers, x fastest, components side by side: --dimensions and --type say what they are, or the name of the file
-does: engine_256x256x128_uint8.raw."""
+"""Raw binary data, x fastest, with interleaved components. --dimensions and --type describe it, or the file name does, as in
+engine_256x256x128_uint8.raw."""
 
 import os
 import re
