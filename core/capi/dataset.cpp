@@ -672,6 +672,18 @@ int bat_dataset_metadata(const bat_dataset* dataset, const char** json)
     dataset, [&] { need(json, "result pointer") = handle_of(dataset).metadata.c_str(); });
 }
 
+int bat_dataset_hdf5_view(const bat_dataset* dataset, const char** json)
+{
+  return guard_use(dataset,
+    [&]
+    {
+      const bat_dataset& handle = handle_of(dataset);
+      std::call_once(
+        handle.view_known, [&] { handle.view = bat::to_json(handle.dataset.hdf5_view()); });
+      need(json, "result pointer") = handle.view.c_str();
+    });
+}
+
 int bat_dataset_leaf_files(const bat_dataset* dataset, uint64_t* files)
 {
   return guard_use(

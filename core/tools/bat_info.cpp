@@ -83,7 +83,6 @@ struct Columns
 {
   std::vector<bat::Attribute> attributes;
   std::vector<bat::ColumnStorage> storage; ///< positions, then attributes; nothing if no leaf says
-  std::vector<bat::LeftOut> not_in_view;   ///< what the HDF5 view leaves out
 
   [[nodiscard]] bool is_compressed() const
   {
@@ -94,7 +93,7 @@ struct Columns
 
 Columns make_columns(const bat::Dataset& file)
 {
-  Columns columns{ file.attributes(), {}, {} };
+  Columns columns{ file.attributes(), {} };
   for (std::size_t leaf = 0; leaf != file.leaves().size(); ++leaf)
   {
     try
@@ -110,7 +109,6 @@ Columns make_columns(const bat::Dataset& file)
           keys[k].has_sorted_index = first.attributes().at(a).keys.at(k).has_sorted_index;
         }
       }
-      columns.not_in_view = first.hdf5_view().left_out;
       columns.storage = std::move(storage);
       break;
     }
@@ -186,12 +184,7 @@ nlohmann::json describe(const bat::Dataset& file)
   {
     info["index_bytes"] = file.file_bytes() - file.data_bytes();
   }
-  info["hdf5_view"] = { { "exists", file.has_hdf5_view() },
-    { "left_out", nlohmann::json::array() } };
-  for (const bat::LeftOut& array : columns.not_in_view)
-  {
-    info["hdf5_view"]["left_out"].push_back({ { "name", array.name }, { "reason", array.reason } });
-  }
+  info["hdf5_view"] = nlohmann::json::parse(bat::to_json(file.hdf5_view()));
   for (std::size_t k = 0; k != columns.attributes.size(); ++k)
   {
     const bat::Attribute& attribute = columns.attributes[k];
@@ -276,12 +269,12 @@ void print_size(const bat::Dataset& file, const Columns& columns)
     file.data_bytes(), index, share(index, file.data_bytes()));
 }
 
-void print_view(const bat::Dataset& file, const Columns& columns)
+void print_view(const bat::Hdf5ViewInfo& view)
 {
-  std::string text = file.has_hdf5_view() ? "yes" : "no";
-  for (const bat::LeftOut& array : columns.not_in_view)
+  std::string text = view.exists ? "yes" : "no";
+  for (const bat::LeftOut& array : view.left_out)
   {
-    text += fmt::format("{}{} ({})", &array == &columns.not_in_view[0] ? ", without " : ", ",
+    text += fmt::format("{}{} ({})", &array == &view.left_out[0] ? ", without " : ", ",
       bat::printable(array.name), bat::printable(array.reason));
   }
   fmt::print("  HDF5 view        {}\n", text);
@@ -313,7 +306,7 @@ void print(const bat::Dataset& file)
     fmt::print(
       "  stable samples   by {}\n", bat::printable(fmt::format("{}", fmt::join(ids, ", "))));
   }
-  print_view(file, columns);
+  print_view(file.hdf5_view());
   if (const bat::File* single = file.single_file())
   {
     fmt::print("  tree             {} treelets, {} blocks of {} particles, {} levels\n",

@@ -483,13 +483,29 @@ std::vector<std::string> Dataset::stable_samples() const
                           : std::vector<std::string>();
 }
 
-bool Dataset::has_hdf5_view() const noexcept
+Hdf5ViewInfo Dataset::hdf5_view() const
 {
   const Impl& impl = *this->impl_;
-  const auto has_view = [](const auto& sections)
-  { return format::find_section(sections, format::SectionKind::Hdf5Objects) != nullptr; };
-  return impl.single ? has_view(impl.single->impl().sections)
-                     : impl.top && has_view(impl.top->sections);
+  if (impl.single)
+  {
+    return impl.single->hdf5_view();
+  }
+  Hdf5ViewInfo view;
+  for (std::size_t i = 0; impl.top && i != this->leaves().size(); ++i)
+  {
+    try
+    {
+      view = this->leaf_file(i).hdf5_view();
+      break;
+    }
+    catch (const Error&)
+    {
+      // Another leaf file says the same.
+    }
+  }
+  view.exists =
+    impl.top && format::find_section(impl.top->sections, format::SectionKind::Hdf5Objects);
+  return view;
 }
 
 std::vector<std::string> Dataset::attribute_names() const

@@ -9,6 +9,7 @@
 #include "particles/tree/file_impl.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -172,6 +173,17 @@ const std::vector<std::uint64_t>& File::level_ends() const noexcept
 std::vector<std::string> File::stable_samples() const
 {
   return format::sample_names(this->impl_->schema);
+}
+
+std::string to_json(const Hdf5ViewInfo& view)
+{
+  nlohmann::ordered_json json{ { "exists", view.exists },
+    { "left_out", nlohmann::ordered_json::array() } };
+  for (const LeftOut& array : view.left_out)
+  {
+    json["left_out"].push_back({ { "name", array.name }, { "reason", array.reason } });
+  }
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 Hdf5ViewInfo File::hdf5_view() const

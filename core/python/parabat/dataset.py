@@ -206,6 +206,12 @@ class Dataset:
             names.append(name.value.decode())
 
     @property
+    def hdf5_view(self) -> dict:
+        """About the HDF5 view of the file: "exists", and "left_out", a list of arrays that it does not show, each a dict
+        with "name" and "reason"."""
+        return json.loads(self._get("hdf5_view", ctypes.c_char_p))
+
+    @property
     def leaf_files(self) -> int:
         """The number of leaf files."""
         return self._get("leaf_files", ctypes.c_uint64)

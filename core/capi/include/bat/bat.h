@@ -372,6 +372,9 @@ extern "C"
    * dataset. */
   BAT_API int bat_dataset_stable_sample(
     const bat_dataset* dataset, uint64_t index, const char** name);
+  /* Returns a JSON object about the HDF5 view of the file: `exists`, and `left_out`, an array of
+   * objects with `name` and `reason`. The text lives as long as the dataset. */
+  BAT_API int bat_dataset_hdf5_view(const bat_dataset* dataset, const char** json);
   BAT_API int bat_dataset_leaf_files(const bat_dataset* dataset, uint64_t* files);
   /* Returns the bytes of all files. */
   BAT_API int bat_dataset_file_bytes(const bat_dataset* dataset, uint64_t* bytes);

@@ -111,9 +111,9 @@ public:
   [[nodiscard]] bool is_empty_column(std::string_view name) const;
   /// As File::stable_samples(), for each leaf file.
   [[nodiscard]] std::vector<std::string> stable_samples() const;
-  /// Returns whether HDF5 can read the whole dataset by the file that was opened, as far as its leaf
-  /// files show it (File::hdf5_view()).
-  [[nodiscard]] bool has_hdf5_view() const noexcept;
+  /// As File::hdf5_view(), for the file that was opened. What it leaves out is known if at least one
+  /// leaf file can be read.
+  [[nodiscard]] Hdf5ViewInfo hdf5_view() const;
   /// Size of a particle's stored values in bytes. Aliases take none.
   [[nodiscard]] std::uint64_t bytes_per_particle() const noexcept;
   /// Size of the values of positions and attributes in bytes. File::storage() returns their size in

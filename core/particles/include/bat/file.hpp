@@ -78,6 +78,8 @@ struct Hdf5ViewInfo
   /// Attributes that it leaves out, or, if none exists because of them, the positions.
   std::vector<LeftOut> left_out;
 };
+/// Returns a JSON object with `exists` and `left_out`, an array of objects with `name` and `reason`.
+[[nodiscard]] std::string to_json(const Hdf5ViewInfo& view);
 
 struct OpenOptions
 {

@@ -55,6 +55,7 @@ def described(dataset, leaves):
                              "storage": stored(about.name)}
                             for about in dataset.attributes.values()]}
     facts["position_storage"] = stored("")
+    facts["hdf5_view"] = dataset.hdf5_view
     if leaves:
         facts["leaves"] = [{**leaf._asdict(), "box": _box(leaf.box)} for leaf in dataset.leaves]
     return facts
@@ -68,6 +69,9 @@ def _show(dataset, leaves):
         if column.compressed:
             kept = f"within {column.bound:.6g}" if column.bound else "lossless"
             show(f"  {name or 'positions'}: compressed, {kept}, {column.raw_bytes:,} to {column.stored_bytes:,} bytes")
+    view = dataset.hdf5_view
+    arrays = ", ".join(f"{one['name']} ({one['reason']})" for one in view["left_out"])
+    show(f"  HDF5 view: {'yes' if view['exists'] else 'no'}{arrays and ', without ' + arrays}")
     if dataset.metadata:
         show(*f"  metadata {dataset.metadata}".split("\n"))
     for leaf in dataset.leaves if leaves else ():
