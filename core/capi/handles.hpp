@@ -98,7 +98,7 @@ struct bat_dataset : bat::capi::SharedHandle
   std::string metadata;
   std::vector<std::string> stable_samples;
   mutable std::once_flag view_known;
-  mutable std::string view; ///< for bat_dataset_hdf5_view
+  mutable std::string view;      ///< for bat_dataset_hdf5_view
   bat::QueryOptions map_options; ///< for bat_map_positions and bat_map_attribute
 };
 

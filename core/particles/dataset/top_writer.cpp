@@ -100,8 +100,8 @@ public:
   void add_hdf5_view(const format::Hdf5Objects& objects)
   {
     this->add(format::SectionKind::Hdf5Objects, objects.bytes.data(), objects.bytes.size());
-    const std::vector<std::byte> superblock = format::hdf5_superblock(objects,
-      this->next_offset() + (this->sections_.size() + 1) * sizeof(format::SectionRecord));
+    const std::vector<std::byte> superblock = format::hdf5_superblock(
+      objects, this->next_offset() + (this->sections_.size() + 1) * sizeof(format::SectionRecord));
     this->sections_.push_back(format::plain_section(format::SectionKind::Hdf5Superblock, 0,
       format::kSuperblockOffset, superblock.data(), superblock.size()));
     std::copy(superblock.begin(), superblock.end(),
@@ -112,8 +112,8 @@ public:
   std::vector<std::byte> finish(std::uint64_t particles, std::uint64_t features,
     std::optional<double> time, std::optional<std::int64_t> step)
   {
-    const format::Header header = format::finish_header(
-      this->sections_, this->next_offset(), particles, features, time, step);
+    const format::Header header =
+      format::finish_header(this->sections_, this->next_offset(), particles, features, time, step);
     format::append(
       this->bytes_, this->sections_.data(), this->sections_.size() * sizeof(format::SectionRecord));
     std::memcpy(this->bytes_.data(), &header, sizeof(header));
@@ -132,8 +132,7 @@ bool is_small(std::size_t view_bytes, const std::vector<LeafEntry>& leaves)
 {
   constexpr std::uint64_t kAlwaysSmall = 1 << 20;
   constexpr std::uint64_t kMinRatio = 1000;
-  const std::uint64_t leaf_bytes = std::accumulate(leaves.begin(), leaves.end(),
-    std::uint64_t{ 0 },
+  const std::uint64_t leaf_bytes = std::accumulate(leaves.begin(), leaves.end(), std::uint64_t{ 0 },
     [](std::uint64_t sum, const LeafEntry& leaf) { return sum + leaf.record.file_bytes; });
   return view_bytes <= std::max(kAlwaysSmall, leaf_bytes / kMinRatio);
 }

@@ -38,7 +38,8 @@ void append_entry(std::vector<char>& bytes, const LeafEntry& entry);
 [[nodiscard]] std::array<format::LeafKeyRecord, format::kPositionKeys> merge_position_keys(
   const std::vector<LeafEntry>& leaves);
 
-/// Adds leaf files to the facts about the HDF5 view of a top file. Returns false if one has no view.
+/// Adds leaf files to the facts about the HDF5 view of a top file. Returns false if one has no
+/// view.
 bool add_leaves_to_view(format::TopViewFacts& facts, const std::vector<LeafEntry>& leaves);
 
 struct TopContents

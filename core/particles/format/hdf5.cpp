@@ -75,7 +75,7 @@ Bytes dataspace(const Dimensions& dimensions)
   Bytes bytes;
   put(bytes, std::uint8_t{ 2 }); // version
   put(bytes, static_cast<std::uint8_t>(dimensions.size()));
-  put(bytes, std::uint8_t{ 0 });                                        // no maxima
+  put(bytes, std::uint8_t{ 0 });                                     // no maxima
   put(bytes, static_cast<std::uint8_t>(dimensions.empty() ? 0 : 1)); // scalar or simple
   for (const std::uint64_t size : dimensions)
   {
@@ -145,8 +145,8 @@ Bytes selection(const Rows& rows, std::uint64_t components)
   constexpr std::uint32_t kHyperslab = 2;
   Bytes bytes;
   put(bytes, kHyperslab);
-  put(bytes, std::uint32_t{ 2 });                                   // version
-  put(bytes, std::uint8_t{ 1 });                                    // regular
+  put(bytes, std::uint32_t{ 2 });                           // version
+  put(bytes, std::uint8_t{ 1 });                            // regular
   put(bytes, static_cast<std::uint32_t>(4 + 4 * 8 * rank)); // bytes that follow
   put(bytes, rank);
   const auto put_dimension = [&](std::uint64_t first, std::uint64_t count)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Encodes the objects of an HDF5 file ("HDF5 File Format Specification", version 3.0): object headers
-// of version 2 with compact links and attributes, data sets, a superblock of version 2. HDF5 1.10 and
-// newer read them. Nothing else of HDF5 is written, and nothing is read.
+// Encodes the objects of an HDF5 file ("HDF5 File Format Specification", version 3.0): object
+// headers of version 2 with compact links and attributes, data sets, a superblock of version 2.
+// HDF5 1.10 and newer read them. Nothing else of HDF5 is written, and nothing is read.
 #pragma once
 
 #include "bat/types.hpp"

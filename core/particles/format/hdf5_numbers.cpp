@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shuffled numbers are eight planes: the lowest byte of each number, then the next, and so on. Plane
-// 0 repeats 0 to 255; in plane p, runs of 256^p equal bytes follow each other. Both are written as
-// the few tokens of a Deflate stream (RFC 1951) that they are. The tokens repeat too: a second stream
-// holds them in a thirtieth of the space.
+// Shuffled numbers are eight planes: the lowest byte of each number, then the next, and so on.
+// Plane 0 repeats 0 to 255; in plane p, runs of 256^p equal bytes follow each other. Both are
+// written as the few tokens of a Deflate stream (RFC 1951) that they are. The tokens repeat too: a
+// second stream holds them in a thirtieth of the space.
 #include "particles/format/hdf5_numbers.hpp"
 
 #include "particles/format/encode_parts.hpp"
@@ -178,8 +178,8 @@ private:
     unsigned bits; ///< of `extra`
   };
 
-  // The first two groups of codes stand for one value each; in every further group, each code stands
-  // for twice as many values as in the one before.
+  // The first two groups of codes stand for one value each; in every further group, each code
+  // stands for twice as many values as in the one before.
   static Symbol symbol(unsigned value, unsigned codes_in_group)
   {
     unsigned bits = 0;
@@ -194,8 +194,8 @@ private:
   Bits bits_;
 };
 
-// Compresses by the distances at which the tokens of plane 0 (19 bits), of runs (13 bits) and of 256
-// runs of plane 1 repeat.
+// Compresses by the distances at which the tokens of plane 0 (19 bits), of runs (13 bits) and of
+// 256 runs of plane 1 repeat.
 Bytes deflated(const Bytes& bytes)
 {
   constexpr std::array<unsigned, 3> kDistances{ 13, 19, 846 };
@@ -256,11 +256,11 @@ Bytes numbers_chunk(std::uint64_t k)
   }
   for (unsigned plane = 1; plane != kPlanes; ++plane)
   {
-    const std::uint64_t run = std::min<std::uint64_t>(kChunkNumbers, std::uint64_t{ 1 } << 8 * plane);
+    const std::uint64_t run =
+      std::min<std::uint64_t>(kChunkNumbers, std::uint64_t{ 1 } << 8 * plane);
     for (std::uint64_t i = 0; i != kChunkNumbers; i += run)
     {
-      const auto value =
-        static_cast<unsigned>((k * kChunkNumbers + i) >> 8 * plane) % kBytes;
+      const auto value = static_cast<unsigned>((k * kChunkNumbers + i) >> 8 * plane) % kBytes;
       stream.literal(value);
       stream.match(run - 1, 1);
       sum.add_run(value, run);

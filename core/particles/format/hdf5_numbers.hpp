@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chunks of consecutive numbers for HDF5, compressed as they are made: nothing else of their size is
-// ever in memory.
+// Chunks of consecutive numbers for HDF5, compressed as they are made: nothing else of their size
+// is ever in memory.
 #pragma once
 
 #include "particles/format/hdf5.hpp"

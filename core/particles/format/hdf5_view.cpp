@@ -215,9 +215,9 @@ struct ShownArray
 // What a grid is made of.
 struct Grid
 {
-  std::vector<std::uint64_t> parts;                        ///< numbers of points
-  std::vector<ShownArray> arrays;                          ///< positions, attributes
-  std::vector<std::pair<std::string, std::size_t>> names;  ///< of attributes, and their arrays
+  std::vector<std::uint64_t> parts;                       ///< numbers of points
+  std::vector<ShownArray> arrays;                         ///< positions, attributes
+  std::vector<std::pair<std::string, std::size_t>> names; ///< of attributes, and their arrays
 };
 
 std::uint64_t sum_of(const std::vector<std::uint64_t>& counts)
@@ -280,8 +280,8 @@ void add_cells(Objects& objects, const Grid& grid, std::vector<Link>& links)
   const auto add = [&](std::uint64_t values, std::size_t list)
   {
     // HDF5 rejects an empty list.
-    const Bytes layout = values == 0 ? hdf5::contiguous(hdf5::kUndefined, 0)
-                                     : hdf5::in_other_data_sets(heap, list);
+    const Bytes layout =
+      values == 0 ? hdf5::contiguous(hdf5::kUndefined, 0) : hdf5::in_other_data_sets(heap, list);
     return objects.add({ hdf5::number_type(ScalarType::Int64), { values }, layout, {}, {}, {} });
   };
   const std::uint64_t numbers_of_points = objects.add_values(ScalarType::Int64, counts);
@@ -307,8 +307,8 @@ std::uint64_t add_field_data(Objects& objects, const ViewFacts& facts)
   }
   if (facts.step)
   {
-    links.push_back({ "step",
-      objects.add_values(ScalarType::Int64, std::vector<std::int64_t>{ *facts.step }) });
+    links.push_back(
+      { "step", objects.add_values(ScalarType::Int64, std::vector<std::int64_t>{ *facts.step }) });
   }
   return objects.add(hdf5::group(links));
 }
@@ -318,13 +318,12 @@ Hdf5Objects encode(Objects& objects, const Grid& grid, const ViewFacts& facts)
 {
   const auto [point_data, positions] = add_arrays(objects, grid, Units(facts.metadata));
   std::vector<Link> links{ { "Points", positions }, { "PointData", point_data },
-    { "CellData", objects.add(hdf5::group({})) },
-    { "FieldData", add_field_data(objects, facts) } };
+    { "CellData", objects.add(hdf5::group({})) }, { "FieldData", add_field_data(objects, facts) } };
   add_cells(objects, grid, links);
   // Version 1 has all that is used here, and VTK 9.2 warns about others.
-  const std::uint64_t vtk_group = objects.add(
-    hdf5::group(links, { hdf5::integers_attribute("Version", { 2 }, { 1, 0 }),
-                         hdf5::text_attribute("Type", "UnstructuredGrid") }));
+  const std::uint64_t vtk_group = objects.add(hdf5::group(links,
+    { hdf5::integers_attribute("Version", { 2 }, { 1, 0 }),
+      hdf5::text_attribute("Type", "UnstructuredGrid") }));
   const std::uint64_t numbers =
     objects.add_numbers(1 + *std::max_element(grid.parts.begin(), grid.parts.end()));
   const std::uint64_t own_group = add_own_group(objects, facts, numbers);

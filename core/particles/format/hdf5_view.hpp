@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The HDF5 view of a file (FORMAT.md section 20): bytes by which HDF5 reads the columns in place, as
-// the VTKHDF file that they also are.
+// The HDF5 view of a file (FORMAT.md section 20): bytes by which HDF5 reads the columns in place,
+// as the VTKHDF file that they also are.
 #pragma once
 
 #include "bat/file.hpp"
@@ -51,13 +51,13 @@ struct TopViewFacts : ViewFacts
 [[nodiscard]] std::vector<SectionRecord> columns_of(const std::vector<SectionRecord>& sections);
 
 /// Returns the facts about an existing file of either kind.
-[[nodiscard]] ViewFacts view_facts(const Header& header,
-  const std::vector<SectionRecord>& sections, const Schema& schema, std::string metadata);
+[[nodiscard]] ViewFacts view_facts(const Header& header, const std::vector<SectionRecord>& sections,
+  const Schema& schema, std::string metadata);
 [[nodiscard]] LeafViewFacts leaf_view_facts(const Header& header,
   const std::vector<SectionRecord>& sections, const Schema& schema, std::string metadata);
 
-/// Returns the arrays that a leaf file's view leaves out, with reasons: the positions, without which
-/// there is no view, or attributes in order.
+/// Returns the arrays that a leaf file's view leaves out, with reasons: the positions, without
+/// which there is no view, or attributes in order.
 [[nodiscard]] std::vector<LeftOut> left_out(const LeafViewFacts& facts);
 
 /// Returns the objects of a leaf file, whose positions must not be compressed.

@@ -58,8 +58,7 @@ void check_expected(const File::Impl& impl, const format::SectionRecord& s)
 format::Hdf5Objects leaf_objects(const File::Impl& impl)
 {
   const format::LeafViewFacts facts = format::leaf_view_facts(impl.header, impl.sections,
-    impl.schema,
-    format::read_text(*impl.source, impl.sections, format::SectionKind::Metadata));
+    impl.schema, format::read_text(*impl.source, impl.sections, format::SectionKind::Metadata));
   if (facts.columns[0].encoding != format::kRaw)
   {
     format::corrupt(*impl.source, "HDF5_OBJECTS exists, but the positions are compressed");

@@ -136,10 +136,10 @@ void SectionWriter::write_hdf5_view(format::LeafViewFacts facts)
   {
     return;
   }
-  facts.metadata_offset =
-    std::find_if(this->sections_.begin(), this->sections_.end(), [](const auto& s)
-      { return s.kind == static_cast<std::uint32_t>(SectionKind::Metadata); })
-      ->offset;
+  facts.metadata_offset = std::find_if(this->sections_.begin(), this->sections_.end(),
+    [](const auto& s) {
+      return s.kind == static_cast<std::uint32_t>(SectionKind::Metadata);
+    })->offset;
   facts.objects_offset = this->reserve(0, 8);
   const format::Hdf5Objects objects = format::leaf_objects(facts);
   this->write_plain(SectionKind::Hdf5Objects, 0, objects.bytes.data(), objects.bytes.size());

@@ -70,15 +70,16 @@ struct LeftOut
   std::string reason;
 };
 
-/// The HDF5 view of a file, through which HDF5 and stock readers of VTKHDF read the columns in place
-/// (FORMAT.md section 20).
+/// The HDF5 view of a file, through which HDF5 and stock readers of VTKHDF read the columns in
+/// place (FORMAT.md section 20).
 struct Hdf5ViewInfo
 {
   bool exists = false;
   /// Attributes that it leaves out, or, if none exists because of them, the positions.
   std::vector<LeftOut> left_out;
 };
-/// Returns a JSON object with `exists` and `left_out`, an array of objects with `name` and `reason`.
+/// Returns a JSON object with `exists` and `left_out`, an array of objects with `name` and
+/// `reason`.
 [[nodiscard]] std::string to_json(const Hdf5ViewInfo& view);
 
 struct OpenOptions

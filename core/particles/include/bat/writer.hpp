@@ -87,9 +87,9 @@ struct BuildOptions
   /// make a smaller file, smaller ones reduce the reads for a small box. 0 chooses. 256 to 65536.
   std::uint32_t chunk_particles = 0;
 
-  /// Adds an HDF5 view, through which HDF5 and stock readers of VTKHDF read the uncompressed columns
-  /// in place (FORMAT.md section 20). Costs some 2 KiB and 150 bytes per attribute. A file whose
-  /// positions are compressed has none.
+  /// Adds an HDF5 view, through which HDF5 and stock readers of VTKHDF read the uncompressed
+  /// columns in place (FORMAT.md section 20). Costs some 2 KiB and 150 bytes per attribute. A file
+  /// whose positions are compressed has none.
   bool hdf5_view = true;
 
   /// Maximum number of threads; 0 for as many as oneTBB finds. Does not change the bytes.
