@@ -114,7 +114,8 @@ def check_contents(folder):
                 assert file["VTKHDF/Points"].attrs["units"] == b"kpc" and file["VTKHDF/PointData/f4 1"].attrs["units"] == b"K"
                 assert len(file["VTKHDF/Points"].attrs) == 1
             validate(path)
-            pure.open(path).validate()
+            if n < 10000:
+                pure.open(path).validate()
 
 
 def check_names(folder):
@@ -238,6 +239,34 @@ def check_tools(folder):
             assert run.returncode == 0 and not run.stderr and "error" not in run.stdout.lower(), (tool, run.stdout, run.stderr)
 
 
+def check_vtk(folder):
+    """VTK's own reader gives the values of all arrays, and a coarse part as the first piece."""
+    try:
+        from vtkmodules.util.numpy_support import vtk_to_numpy
+        from vtkmodules.vtkIOHDF import vtkHDFReader
+    except ImportError:
+        return
+    for path in [folder / "types_10001_f4.bat", folder / "types_123456_f8.bat", folder / "moved/many 100%.bat"]:
+        with h5py.File(path, "r") as file:
+            expected = {name: values[...] for name, values in file["VTKHDF/PointData"].items()}
+            points, sizes = file["VTKHDF/Points"][...], list(file["VTKHDF/NumberOfPoints"])
+        reader = vtkHDFReader()
+        assert reader.CanReadFile(str(path))
+        reader.SetFileName(str(path))
+        reader.Update()
+        grid = reader.GetOutputDataObject(0)
+        if not grid.IsA("vtkUnstructuredGrid"):
+            return  # newer VTK returns the parts as partitions
+        assert grid.GetNumberOfCells() == grid.GetNumberOfPoints() == len(points)
+        same(vtk_to_numpy(grid.GetPoints().GetData()), points, "positions")
+        data = grid.GetPointData()
+        assert {data.GetArrayName(i) for i in range(data.GetNumberOfArrays())} == set(expected)
+        for name, values in expected.items():
+            same(vtk_to_numpy(data.GetArray(name)), values, name)
+        reader.UpdatePiece(0, len(sizes), 0)
+        assert reader.GetOutputDataObject(0).GetNumberOfPoints() == sizes[0]
+
+
 def main():
     folder = pathlib.Path(sys.argv[1], "hdf5_view")
     shutil.rmtree(folder, ignore_errors=True)
@@ -249,6 +278,7 @@ def main():
     check_damage(folder)
     check_golden(folder, sys.argv[2])
     check_tools(folder)
+    check_vtk(folder)
     shutil.rmtree(folder)
 
 

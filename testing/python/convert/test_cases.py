@@ -240,7 +240,8 @@ def check_missing_packages():
         assert packages.get(module, module).lower() in known[extra], (module, extra, known)
         assert install(module) == f"pip install 'parabat[{extra}]'"
     always = {*sys.stdlib_module_names, "numpy", "parabat", "compression"}  # compression: of Python 3.14
-    others = {"mpi4py", "paraview"}  # in the environment that starts several ranks, and in ParaView
+    # In the environment that starts several ranks, in ParaView, and beside convert.py of pvbatch.
+    others = {"mpi4py", "paraview", "text_tables", "step_columns", "step_order"}
     missing = {(path, module) for path, module in imported() if module not in always | others | set(EXTRAS)}
     assert not missing, missing
     rows = [row for grids in (False, True) for row in formats(grids)]
