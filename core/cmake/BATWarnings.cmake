@@ -14,6 +14,9 @@ if (BAT_SANITIZER)
     # vptr opens pipes, which fails in tests that use up all descriptors. pointer-overflow rejects offsets from the null
     # pointers of empty arrays.
     target_compile_options(bat_settings INTERFACE -fno-sanitize=vptr,pointer-overflow)
+    # Programs in C also link libraries in C++.
+    target_link_options(bat_settings INTERFACE -fsanitize-link-c++-runtime)
+    target_link_libraries(bat_settings INTERFACE stdc++)
   endif ()
   target_link_options(bat_settings INTERFACE -fsanitize=${BAT_SANITIZER})
 endif ()
