@@ -11,9 +11,10 @@ if (BAT_SANITIZER)
   target_compile_options(bat_settings INTERFACE
     -fsanitize=${BAT_SANITIZER} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   if (CMAKE_CXX_COMPILER_ID MATCHES Clang)
-    # vptr opens pipes, which fails in tests that use up all descriptors. pointer-overflow rejects offsets from the null
-    # pointers of empty arrays.
-    target_compile_options(bat_settings INTERFACE -fno-sanitize=vptr,pointer-overflow)
+    # vptr opens pipes, which fails in tests that use up all descriptors. function rejects calls through the C types of
+    # functions in C++, and pointer-overflow offsets from the null pointers of empty arrays.
+    target_compile_options(bat_settings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=vptr,function>
+      -fno-sanitize=pointer-overflow)
     # Programs in C also link libraries in C++.
     target_link_options(bat_settings INTERFACE -fsanitize-link-c++-runtime)
     target_link_libraries(bat_settings INTERFACE stdc++)

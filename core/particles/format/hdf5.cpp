@@ -272,19 +272,20 @@ Bytes number_type(ScalarType type)
   return bytes;
 }
 
-Bytes text_type(std::size_t size)
+Bytes text_type(std::size_t size, CharacterSet set)
 {
+  constexpr std::uint8_t kPaddedWithZeros = 1;
   Bytes bytes;
   put(bytes, std::uint8_t{ 0x13 }); // version 1, a string
-  put(bytes, std::uint8_t{ 0x11 }); // padded with zeros, UTF-8
+  put(bytes, static_cast<std::uint8_t>(kPaddedWithZeros | (set == CharacterSet::Utf8 ? 0x10 : 0)));
   put(bytes, std::uint16_t{ 0 });
   put(bytes, static_cast<std::uint32_t>(size));
   return bytes;
 }
 
-Attribute text_attribute(std::string name, std::string_view text)
+Attribute text_attribute(std::string name, std::string_view text, CharacterSet set)
 {
-  return { std::move(name), text_type(text.size()), {}, bytes_of(text) };
+  return { std::move(name), text_type(text.size(), set), {}, bytes_of(text) };
 }
 
 Attribute number_attribute(std::string name, double value)

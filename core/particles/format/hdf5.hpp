@@ -27,8 +27,13 @@ inline constexpr std::size_t kMaxMessageBytes = 65535;
 
 /// A datatype message.
 [[nodiscard]] Bytes number_type(ScalarType type);
-/// Text of exactly `bytes` bytes in UTF-8.
-[[nodiscard]] Bytes text_type(std::size_t bytes);
+enum class CharacterSet
+{
+  Ascii,
+  Utf8
+};
+/// Text of exactly `bytes` bytes.
+[[nodiscard]] Bytes text_type(std::size_t bytes, CharacterSet set);
 
 using Dimensions = std::vector<std::uint64_t>; ///< empty for a scalar
 
@@ -42,7 +47,7 @@ struct Attribute
   Dimensions dimensions;
   Bytes values;
 };
-[[nodiscard]] Attribute text_attribute(std::string name, std::string_view text);
+[[nodiscard]] Attribute text_attribute(std::string name, std::string_view text, CharacterSet set);
 [[nodiscard]] Attribute number_attribute(std::string name, double value);
 [[nodiscard]] Attribute integers_attribute(
   std::string name, const Dimensions& dimensions, const std::vector<std::int64_t>& values);

@@ -50,7 +50,7 @@ public:
     {
       return {};
     }
-    return { hdf5::text_attribute("units", text) };
+    return { hdf5::text_attribute("units", text, hdf5::CharacterSet::Utf8) };
   }
 
 private:
@@ -157,7 +157,7 @@ std::uint64_t add_own_group(Objects& objects, const ViewFacts& facts, std::uint6
   if (!facts.metadata.empty() && facts.metadata.size() <= std::numeric_limits<std::uint32_t>::max())
   {
     links.push_back({ "metadata",
-      objects.add({ hdf5::text_type(facts.metadata.size()), {},
+      objects.add({ hdf5::text_type(facts.metadata.size(), hdf5::CharacterSet::Utf8), {},
         hdf5::contiguous(facts.metadata_offset - kSuperblockOffset, facts.metadata.size()), {}, {},
         {} }) });
   }
@@ -323,7 +323,7 @@ Hdf5Objects encode(Objects& objects, const Grid& grid, const ViewFacts& facts)
   // Version 1 has all that is used here, and VTK 9.2 warns about others.
   const std::uint64_t vtk_group = objects.add(hdf5::group(links,
     { hdf5::integers_attribute("Version", { 2 }, { 1, 0 }),
-      hdf5::text_attribute("Type", "UnstructuredGrid") }));
+      hdf5::text_attribute("Type", "UnstructuredGrid", hdf5::CharacterSet::Ascii) }));
   const std::uint64_t numbers =
     objects.add_numbers(1 + *std::max_element(grid.parts.begin(), grid.parts.end()));
   const std::uint64_t own_group = add_own_group(objects, facts, numbers);
