@@ -207,7 +207,7 @@ with_source()
 }
 
 # Targets for the tests that use VTK or ParaView.
-PARAVIEW_TARGETS=({core,reader_plugin,writer_plugin,catalyst_adaptor,testing/{vtk,paraview,extracts}}/all paraview_tests)
+PARAVIEW_TARGETS=({core,reader_plugin,writer_plugin,catalyst_adaptor,testing/{vtk,paraview,extracts}}/all paraview_tests bat_plan)
 
 # Configure, build with warnings as errors, tests.
 build_and_test()

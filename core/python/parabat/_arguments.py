@@ -87,12 +87,18 @@ def as_names(names, what):
     return list(dict.fromkeys(as_text(name, what) for name in as_list(names, what, "lists of names")))
 
 
-def as_box(box, what):
+def flat_numbers(values, count):
+    """Returns `count` numbers as float64, with shape (count,), or None for anything else."""
     try:
-        values = np.asarray(box, dtype=np.float64).reshape(-1)
+        array = np.asarray(values, dtype=np.float64).reshape(-1)
     except (TypeError, ValueError):
-        values = np.empty(0)
-    if values.size != 6:
+        return None
+    return array if array.size == count else None
+
+
+def as_box(box, what):
+    values = flat_numbers(box, 6)
+    if values is None:
         refuse(f"{what}: {shown(box)}; a box is six numbers: lower x, y, z, upper x, y, z")
     return values
 

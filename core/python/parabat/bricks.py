@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import as_integer, as_layers, as_list, as_path, as_real, as_text
+from ._arguments import as_integer, as_layers, as_list, as_path, as_real, as_text, flat_numbers
 from ._library import DTYPES, TYPES, Owned, agreed, call, check, library
 from ._progress import Progress
 from .errors import INVALID_ARGUMENT, BatError, BatImportError, refuse, refuse_type, shown
@@ -40,11 +40,8 @@ def flow_library():
 
 
 def as_triple(values, what):
-    try:
-        array = np.asarray(values, dtype=np.float64).reshape(-1)
-    except (TypeError, ValueError):
-        array = np.empty(0)
-    if array.size != 3:
+    array = flat_numbers(values, 3)
+    if array is None:
         refuse(f"{what}: {shown(values)}; three numbers x, y, z are required")
     return array
 
