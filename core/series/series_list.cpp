@@ -215,6 +215,7 @@ struct List::Change
 
 List::List(std::filesystem::path path, Files files, bool flush, Notice notice)
   : path_(std::move(path))
+  , stock_list_(path_)
   , files_(std::move(files))
   , flush_(flush)
   , notice_(std::move(notice))
@@ -304,6 +305,7 @@ void List::replace(const Entries& entries)
   {
     this->written_.reset();
     std::filesystem::remove(this->path_);
+    this->stock_list_.update({}, {}, this->flush_);
     if (this->flush_)
     {
       io::flush_folder(this->path_.parent_path());
@@ -312,6 +314,7 @@ void List::replace(const Entries& entries)
   }
   std::string text = to_text(entries);
   replace_text(this->path_, text, this->flush_);
+  this->stock_list_.update(entries, text, this->flush_);
   this->written_ = std::move(text);
 }
 
@@ -354,6 +357,7 @@ void List::add(std::int64_t step, double time)
                   [&](const Entry& entry) { return entry.file == added.file; }),
     dropped.end());
   this->entries_ = std::move(change.entries);
+  this->stock_list_.forget(added.file);
   this->replace(this->entries_);
   for (const Entry& entry : dropped)
   {

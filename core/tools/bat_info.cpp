@@ -272,10 +272,14 @@ void print_size(const bat::Dataset& file, const Columns& columns)
 void print_view(const bat::Hdf5ViewInfo& view)
 {
   std::string text = view.exists ? "yes" : "no";
+  if (!view.reason.empty())
+  {
+    text += ", " + view.reason;
+  }
   for (const bat::LeftOut& array : view.left_out)
   {
-    text += fmt::format("{}{} ({})", &array == &view.left_out[0] ? ", without " : ", ",
-      bat::printable(array.name), bat::printable(array.reason));
+    text += fmt::format(
+      ", without {}: {}", bat::printable(array.name), bat::printable(array.reason));
   }
   fmt::print("  HDF5 view        {}\n", text);
 }

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The HDF5 view of .bat files (FORMAT.md section 20), read by h5py and, where they are installed, by the HDF5 tools and VTK.
 
-    test_hdf5_view.py FOLDER GOLDEN
+    test_hdf5_view.py FOLDER GOLDEN MAKE_VIEW
 
-FOLDER: for files. GOLDEN: folder with the golden files, whose contents are written again with a view.
+FOLDER: for files. GOLDEN: folder with the golden files, whose contents are written again with a view. MAKE_VIEW: the program
+make_view.
 """
 import glob
 import json
@@ -27,7 +28,7 @@ def parts_of(counts):
     def at(quality):
         return [min(n, math.ceil(quality * n)) for n in counts]
     ends, share = [list(counts)], 10.0
-    while sum(at(1 / share)) >= 1000:
+    while 1000 <= sum(at(1 / share)) <= sum(ends[0]) / 2:
         ends.insert(0, at(1 / share))
         share *= 10
     return list(zip([[0] * len(counts)] + ends, ends))
@@ -143,15 +144,15 @@ def check_compressed(folder):
     positions, noise, rest = random.random((n, 3)), random.integers(0, 2**63, n), np.zeros(n, "f4")
     path = folder / "compressed.bat"
     parabat.write(path, positions.round(2), {"noise": noise}, compression="lossless")
-    assert info(path) == {"exists": False, "left_out": [{"name": "positions", "reason": "they are compressed"}]}, info(path)
+    assert info(path) == {"exists": False, "reason": "the positions are compressed", "left_out": []}, info(path)
     assert not h5py.is_hdf5(path)
     # Positions that do not shrink are not compressed.
     bits = random.integers(0, 2**64, (n, 3), np.uint64).view("f8")
     parabat.write(path, bits, {"noise": noise, "rest": rest}, compression="lossless")
     check_view(path, ["rest"]).close()
-    assert info(path) == {"exists": True, "left_out": [{"name": "rest", "reason": "it is compressed"}]}, info(path)
+    assert info(path) == {"exists": True, "reason": "", "left_out": [{"name": "rest", "reason": "it is compressed"}]}, info(path)
     parabat.write(path, positions, {"noise": noise}, hdf5_view=False)
-    assert info(path) == {"exists": False, "left_out": []} and not h5py.is_hdf5(path), info(path)
+    assert info(path) == {"exists": False, "reason": "", "left_out": []} and not h5py.is_hdf5(path), info(path)
     parabat.repack(path, folder / "again.bat", hdf5_view=True)
     check_view(folder / "again.bat").close()
     parabat.repack(folder / "again.bat", path, hdf5_view=False)
@@ -192,7 +193,8 @@ def check_leaf_files(folder):
 
 
 def check_damage(folder):
-    """A flipped bit in the view is found by validation, and does not harm reading as .bat."""
+    """A flipped bit of the view is found by validation, and does not harm reading as .bat."""
+    random = np.random.default_rng(5)
     path = folder / "damaged.bat"
     positions = np.random.default_rng(4).random((3000, 3))
     parabat.write(path, positions, {"id": np.arange(3000)})
@@ -203,9 +205,9 @@ def check_damage(folder):
     with parabat.open(path) as dataset:
         expected = dataset.read()
     for offset, size in view:
-        for at in (offset, offset + size // 2, offset + size - 1):
+        for at in (offset, offset + size - 1, *(offset + random.integers(0, size, 20))):
             damaged = bytearray(whole)
-            damaged[at] ^= 4
+            damaged[at] ^= 1 << random.integers(0, 8)
             path.write_bytes(damaged)
             for check in (validate, lambda path: pure.open(path).validate()):
                 try:
@@ -231,11 +233,88 @@ def check_golden(folder, golden):
         validate(path)
 
 
+def check_deep_metadata(folder):
+    """Metadata of any depth."""
+    path = folder / "deep.bat"
+    deep = '{"a":' * 200000 + "1" + "}" * 200000
+    parabat.write(path, np.zeros((3, 3)), metadata=f'{{"deep":{deep},"units":{{"x":{deep},"positions":"m","n":5}}}}')
+    with h5py.File(path) as file:
+        assert dict(file["VTKHDF/Points"].attrs) == {"units": b"m"}, dict(file["VTKHDF/Points"].attrs)
+    validate(path)
+
+
+def check_large_views(folder, make_view):
+    """Parts of many leaf files, and of more particles than a tree of two levels has chunks for."""
+    path = folder / "large.h5"
+    for counts in ([5000] * 1500, [2**32 + 2**31] * 2 + [7], [2**30 + 1], [0, 0]):
+        subprocess.run([make_view, path, *map(str, counts)], check=True)
+        sizes = [sum(end) - sum(first) for first, end in parts_of(counts)]
+        with h5py.File(path) as file:
+            group = file["VTKHDF"]
+            assert list(group["NumberOfPoints"]) == sizes, (list(group["NumberOfPoints"]), sizes)
+            assert group["Points"].shape == (sum(sizes), 3) and group["Types"].shape == (sum(sizes),)
+            begin = 0
+            for k, size in enumerate(sizes):
+                for row in {0, size // 3, max(0, size - 1)} if size else ():
+                    assert group["Connectivity"][begin + row] == row and group["Offsets"][begin + k + row] == row, (size, row)
+                assert group["Offsets"][begin + k + size] == size
+                begin += size
+            numbers = file["BAT/numbers"]
+            assert len(numbers) % 2**20 == 0 and max(sizes) < len(numbers) <= max(sizes) + 2**20, (len(numbers), sizes)
+            assert numbers[-1] == len(numbers) - 1 and not np.any(np.isfinite(group["Points"][:5]))
+    os.remove(path)
+
+
+def check_file_names(folder):
+    """Files with a name for ParaView, and lists of files."""
+    positions = np.random.default_rng(6).random((500, 3))
+    for name in ("a.bat", "a.vtkhdf"):
+        parabat.write(folder / name, positions, {"id": np.arange(500)}, time=1)
+    assert (folder / "a.bat").read_bytes() == (folder / "a.vtkhdf").read_bytes()
+    assert len(parabat.open(folder / "a.vtkhdf")) == 500
+    for options in ({"compression": "lossless"}, {"hdf5_view": False}):
+        for write in (lambda path: parabat.write(path, positions, **options),  # pylint: disable=cell-var-from-loop
+                      lambda path: parabat.repack(folder / "a.bat", path, **options),  # pylint: disable=cell-var-from-loop
+                      lambda path: parabat.PieceWriter(path, **options)):  # pylint: disable=cell-var-from-loop
+            try:
+                write(folder / "b.vtkhdf")
+            except parabat.BatError as error:
+                assert ".vtkhdf" in str(error), error
+            else:
+                raise AssertionError(options)
+    assert not (folder / "b.vtkhdf").exists()
+
+
+def read_list(path):
+    return [(entry["name"], entry["time"]) for entry in json.loads(path.read_text(encoding="utf-8"))["files"]]
+
+
+def check_lists(folder):
+    """A list of files with views has a second one, which ParaView opens."""
+    names = []
+    for step in range(3):
+        names.append({"name": f"run_{step}.bat", "time": step / 2})
+        parabat.write(folder / names[-1]["name"], np.random.default_rng(step).random((5000, 3)), time=step / 2)
+    (folder / "run.bat.series").write_text(json.dumps({"file-series-version": "1.0", "files": names}), encoding="utf-8")
+    parabat.repack(folder / "run.bat.series", folder / "again.bat.series")
+    stock = folder / "again.vtkhdf.series"
+    assert read_list(stock) == read_list(folder / "again.bat.series") == [(f"again_{step:04}.bat", step / 2) for step in range(3)]
+    parabat.repack(folder / "run.bat.series", folder / "again.bat.series", compression="lossless")
+    assert not stock.exists()
+    parabat.repack(folder / "run.bat.series", folder / "again.bat.series")
+    assert stock.exists()
+    stock.write_text('{"files": []}', encoding="utf-8")
+    parabat.repack(folder / "run.bat.series", folder / "again.bat.series")
+    assert stock.read_text(encoding="utf-8") == '{"files": []}'
+
+
 def check_tools(folder):
     path = folder / "types_10001_f8.bat"
-    for tool in (["h5dump", "-H"], ["h5stat"], ["h5ls", "-r", "-v"]):
+    packed = folder / "packed.h5"
+    for tool in (["h5dump", "-H", path], ["h5stat", path], ["h5ls", "-r", "-v", path], ["h5repack", path, packed],
+                 ["h5diff", path, packed, "/VTKHDF"]):
         if shutil.which(tool[0]):
-            run = subprocess.run([*tool, path], capture_output=True, text=True)
+            run = subprocess.run(tool, capture_output=True, text=True)
             assert run.returncode == 0 and not run.stderr and "error" not in run.stdout.lower(), (tool, run.stdout, run.stderr)
 
 
@@ -276,6 +355,10 @@ def main():
     check_compressed(folder)
     check_leaf_files(folder)
     check_damage(folder)
+    check_deep_metadata(folder)
+    check_large_views(folder, sys.argv[3])
+    check_file_names(folder)
+    check_lists(folder)
     check_golden(folder, sys.argv[2])
     check_tools(folder)
     check_vtk(folder)

@@ -17,6 +17,8 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <system_error>
 
 namespace bat
@@ -491,20 +493,44 @@ Hdf5ViewInfo Dataset::hdf5_view() const
     return impl.single->hdf5_view();
   }
   Hdf5ViewInfo view;
-  for (std::size_t i = 0; impl.top && i != this->leaves().size(); ++i)
+  if (!impl.top)
+  {
+    return view;
+  }
+  view.exists = format::find_section(impl.top->sections, format::SectionKind::Hdf5Objects);
+  std::set<std::string> names;
+  bool every_leaf_has_one = true;
+  for (std::size_t i = 0; i != this->leaves().size(); ++i)
   {
     try
     {
-      view = this->leaf_file(i).hdf5_view();
-      break;
+      Hdf5ViewInfo leaf = this->leaf_file(i).hdf5_view();
+      every_leaf_has_one = every_leaf_has_one && leaf.exists;
+      if (!leaf.reason.empty() && view.reason.empty())
+      {
+        view.reason = fmt::format("leaf file {}: {}", i, leaf.reason);
+      }
+      for (LeftOut& attribute : leaf.left_out)
+      {
+        if (view.exists && names.insert(attribute.name).second)
+        {
+          view.left_out.push_back(std::move(attribute));
+        }
+      }
     }
     catch (const Error&)
     {
-      // Another leaf file says the same.
+      every_leaf_has_one = false; // The others are described.
     }
   }
-  view.exists =
-    impl.top && format::find_section(impl.top->sections, format::SectionKind::Hdf5Objects);
+  if (view.exists)
+  {
+    view.reason.clear();
+  }
+  else if (every_leaf_has_one)
+  {
+    view.reason = "it would be too large beside the leaf files";
+  }
   return view;
 }
 

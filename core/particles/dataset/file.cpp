@@ -177,7 +177,7 @@ std::vector<std::string> File::stable_samples() const
 
 std::string to_json(const Hdf5ViewInfo& view)
 {
-  nlohmann::ordered_json json{ { "exists", view.exists },
+  nlohmann::ordered_json json{ { "exists", view.exists }, { "reason", view.reason },
     { "left_out", nlohmann::ordered_json::array() } };
   for (const LeftOut& array : view.left_out)
   {
@@ -189,8 +189,24 @@ std::string to_json(const Hdf5ViewInfo& view)
 Hdf5ViewInfo File::hdf5_view() const
 {
   const File::Impl& impl = *this->impl_;
-  return { format::find_section(impl.sections, format::SectionKind::Hdf5Objects) != nullptr,
-    format::left_out(format::leaf_view_facts(impl.header, impl.sections, impl.schema, {})) };
+  const format::LeafViewFacts facts =
+    format::leaf_view_facts(impl.header, impl.sections, impl.schema, {});
+  Hdf5ViewInfo view;
+  view.reason = format::reason_against_view(facts);
+  view.exists = view.reason.empty() &&
+    format::find_section(impl.sections, format::SectionKind::Hdf5Objects) != nullptr;
+  if (view.exists)
+  {
+    const std::vector<std::string> reasons = format::reasons_against_attributes(facts);
+    for (std::size_t k = 0; k != reasons.size(); ++k)
+    {
+      if (!reasons[k].empty())
+      {
+        view.left_out.push_back({ facts.attributes[k].name, reasons[k] });
+      }
+    }
+  }
+  return view;
 }
 
 std::uint64_t File::data_bytes() const noexcept

@@ -127,35 +127,20 @@ private:
   std::vector<format::SectionRecord> sections_;
 };
 
-// Returns whether a view of this size is small enough beside its leaf files.
-bool is_small(std::size_t view_bytes, const std::vector<LeafEntry>& leaves)
-{
-  constexpr std::uint64_t kAlwaysSmall = 1 << 20;
-  constexpr std::uint64_t kMinRatio = 1000;
-  const std::uint64_t leaf_bytes = std::accumulate(leaves.begin(), leaves.end(), std::uint64_t{ 0 },
-    [](std::uint64_t sum, const LeafEntry& leaf) { return sum + leaf.record.file_bytes; });
-  return view_bytes <= std::max(kAlwaysSmall, leaf_bytes / kMinRatio);
-}
-
-// Returns a lower bound of the size of a view.
-std::size_t min_view_bytes(const format::TopViewFacts& facts)
-{
-  constexpr std::size_t kMinMappingBytes = 100;
-  return kMinMappingBytes * facts.leaf_names.size() * (1 + facts.shown.size());
-}
-
 // Returns LeafEntry::in_view.
-std::vector<std::uint8_t> shown_in_view(const File& file)
+std::optional<std::vector<std::uint8_t>> shown_in_view(const File::Impl& file)
 {
-  const Hdf5ViewInfo view = file.hdf5_view();
-  std::vector<std::uint8_t> shown;
-  if (view.exists)
+  const format::LeafViewFacts facts =
+    format::leaf_view_facts(file.header, file.sections, file.schema, {});
+  if (!format::find_section(file.sections, format::SectionKind::Hdf5Objects) ||
+    !format::reason_against_view(facts).empty())
   {
-    shown.assign(1 + file.attributes().size(), 1);
-    for (const LeftOut& array : view.left_out)
-    {
-      shown[1 + file.attribute_index(array.name)] = 0;
-    }
+    return std::nullopt;
+  }
+  std::vector<std::uint8_t> shown;
+  for (const std::string& reason : format::reasons_against_attributes(facts))
+  {
+    shown.push_back(reason.empty() ? 1 : 0);
   }
   return shown;
 }
@@ -227,13 +212,14 @@ bool add_leaves_to_view(format::TopViewFacts& facts, const std::vector<LeafEntry
   std::vector<std::uint8_t> shown(facts.attributes.size(), 1);
   for (const LeafEntry& leaf : leaves)
   {
-    if (leaf.in_view.empty())
+    if (!leaf.in_view || leaf.in_view->size() != shown.size())
     {
       return false;
     }
     facts.leaf_names.push_back(leaf.name);
     facts.particles.push_back(leaf.record.particles);
-    std::transform(shown.begin(), shown.end(), leaf.in_view.begin() + 1, shown.begin(),
+    facts.leaf_bytes += leaf.record.file_bytes;
+    std::transform(shown.begin(), shown.end(), leaf.in_view->begin(), shown.begin(),
       [](std::uint8_t a, std::uint8_t b) { return static_cast<std::uint8_t>(a & b); });
   }
   for (std::size_t k = 0; k != shown.size(); ++k)
@@ -267,7 +253,7 @@ LeafEntry describe_leaf(const std::filesystem::path& path, std::string name)
     entry.keys.push_back({ key.minimum, key.maximum, key.flags, 0 });
   }
   entry.position_keys = impl.schema.position_keys;
-  entry.in_view = shown_in_view(file);
+  entry.in_view = shown_in_view(impl);
   entry.sample_ids = impl.schema.sample_ids;
   return entry;
 }
@@ -282,9 +268,12 @@ void append_entry(std::vector<char>& bytes, const LeafEntry& entry)
   append(&entry.record, sizeof(entry.record));
   append(entry.position_keys.data(), sizeof(entry.position_keys));
   append(entry.keys.data(), entry.keys.size() * sizeof(format::LeafKeyRecord));
-  const auto shown_count = static_cast<std::uint32_t>(entry.in_view.size());
-  append(&shown_count, sizeof(shown_count));
-  append(entry.in_view.data(), shown_count);
+  const std::uint8_t has_view = entry.in_view ? 1 : 0;
+  append(&has_view, sizeof(has_view));
+  if (entry.in_view)
+  {
+    append(entry.in_view->data(), entry.in_view->size());
+  }
   append(entry.name.data(), entry.name.size());
 }
 
@@ -313,10 +302,13 @@ std::vector<LeafEntry> parse_entries(
     take(entry.position_keys.data(), sizeof(entry.position_keys));
     entry.keys.resize(keys);
     take(entry.keys.data(), keys * sizeof(format::LeafKeyRecord));
-    std::uint32_t shown_count = 0;
-    take(&shown_count, sizeof(shown_count));
-    entry.in_view.resize(shown_count);
-    take(entry.in_view.data(), shown_count);
+    std::uint8_t has_view = 0;
+    take(&has_view, sizeof(has_view));
+    if (has_view != 0)
+    {
+      entry.in_view.emplace(attributes.size());
+      take(entry.in_view->data(), attributes.size());
+    }
     entry.name.resize(entry.record.name_bytes);
     take(entry.name.data(), entry.name.size());
     entries.push_back(std::move(entry));
@@ -342,8 +334,7 @@ std::vector<std::byte> encode_top(const TopContents& contents)
   view.attributes = contents.attributes;
   view.time = contents.time;
   view.step = contents.step;
-  const bool may_have_view =
-    add_leaves_to_view(view, contents.leaves) && is_small(min_view_bytes(view), contents.leaves);
+  const bool may_have_view = add_leaves_to_view(view, contents.leaves);
   TopSections sections(may_have_view);
   const Extents extents = collect_extents(contents.leaves);
   format::SchemaHead head{};
@@ -378,10 +369,9 @@ std::vector<std::byte> encode_top(const TopContents& contents)
   {
     view.metadata = metadata;
     view.objects_offset = sections.next_offset();
-    const format::Hdf5Objects objects = format::top_objects(view);
-    if (!objects.bytes.empty() && is_small(objects.bytes.size(), contents.leaves))
+    if (const std::optional<format::Hdf5Objects> objects = format::top_objects(view))
     {
-      sections.add_hdf5_view(objects);
+      sections.add_hdf5_view(*objects);
     }
   }
   return sections.finish(extents.particles, features, contents.time, contents.step);

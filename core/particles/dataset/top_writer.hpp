@@ -24,7 +24,7 @@ struct LeafEntry
   std::vector<format::LeafKeyRecord> keys;
   std::string name; ///< relative to the folder of the top file
   std::array<format::LeafKeyRecord, format::kPositionKeys> position_keys{}; ///< see Schema
-  std::vector<std::uint8_t> in_view; ///< which attributes the HDF5 view shows; empty without a view
+  std::optional<std::vector<std::uint8_t>> in_view; ///< whether the HDF5 view shows each attribute
   std::vector<format::SampleIdRecord> sample_ids; ///< see Schema; not among the bytes of an entry
 };
 

@@ -57,7 +57,8 @@ enum class Message : std::uint8_t
   GroupInfo = 0x0A,
   Filters = 0x0B,
   Attribute = 0x0C,
-  AttributeInfo = 0x15
+  AttributeInfo = 0x15,
+  ReferenceCount = 0x16
 };
 
 void put_message(Bytes& messages, Message kind, const Bytes& data)
@@ -136,6 +137,13 @@ void put_attributes(Bytes& messages, const std::vector<Attribute>& attributes)
   {
     put_message(messages, Message::Attribute, attribute_message(attribute));
   }
+}
+
+// Returns when HDF5 would allocate the values of a data set with this layout.
+std::uint8_t allocation_time(const Bytes& layout)
+{
+  constexpr std::array<std::uint8_t, 4> kTimes{ 1, 2, 3, 3 }; // compact, contiguous, chunked, virtual
+  return kTimes.at(std::to_integer<std::size_t>(layout.at(1)));
 }
 
 // A selection of rows with all of their components.
@@ -305,7 +313,6 @@ Attribute integers_attribute(
 
 Bytes encode(const DataSet& data_set)
 {
-  constexpr std::uint8_t kAllocateLate = 2;
   constexpr std::uint8_t kFillIfSet = 2 << 2;
   constexpr std::uint8_t kHasValue = 32;
   Bytes fill_value;
@@ -313,7 +320,7 @@ Bytes encode(const DataSet& data_set)
   const bool has_value = !data_set.fill_value.empty();
   put(fill_value,
     static_cast<std::uint8_t>(
-      kAllocateLate | kFillIfSet | (has_value ? kHasValue : std::uint8_t{ 0 })));
+      allocation_time(data_set.layout) | kFillIfSet | (has_value ? kHasValue : std::uint8_t{ 0 })));
   if (has_value)
   {
     put(fill_value, static_cast<std::uint32_t>(data_set.fill_value.size()));
@@ -329,6 +336,13 @@ Bytes encode(const DataSet& data_set)
     put_message(messages, Message::Filters, data_set.filters);
   }
   put_attributes(messages, data_set.attributes);
+  if (data_set.links != 1)
+  {
+    Bytes count;
+    put(count, std::uint8_t{ 0 }); // version
+    put(count, data_set.links);
+    put_message(messages, Message::ReferenceCount, count);
+  }
   return object_header(messages);
 }
 

@@ -37,8 +37,8 @@ enum class CharacterSet
 
 using Dimensions = std::vector<std::uint64_t>; ///< empty for a scalar
 
-/// The size of a link's message without its name and target.
-inline constexpr std::size_t kLinkBytes = 20;
+/// The size of a link's message without its name.
+inline constexpr std::size_t kLinkBytes = 13;
 
 struct Attribute
 {
@@ -59,6 +59,7 @@ struct DataSet
   Bytes layout;     ///< from one of the functions below
   Bytes fill_value; ///< of values that are not in the file; empty for zeros
   Bytes filters;    ///< from shuffled_and_deflated_twice(), or empty
+  std::uint32_t links = 1; ///< that lead to it
   std::vector<Attribute> attributes;
 };
 
@@ -91,7 +92,7 @@ inline constexpr std::size_t kTreeChildren = 64;
 /// A node of a tree of chunks.
 struct TreeNode
 {
-  unsigned level = 0;               ///< 0 above chunks, 1 above such nodes
+  unsigned level = 0;               ///< 0 above chunks, n + 1 above nodes of level n
   std::uint64_t left = kUndefined;  ///< the neighbour at the same level
   std::uint64_t right = kUndefined; ///< the neighbour at the same level
   std::uint64_t first = 0;          ///< number of the first chunk below it

@@ -30,7 +30,19 @@ class Units
 public:
   explicit Units(const std::string& metadata)
   {
-    const auto parsed = nlohmann::json::parse(metadata, nullptr, false);
+    // Nothing else is kept: metadata can be large and deep.
+    bool in_units = false;
+    const auto keep = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& value)
+    {
+      using Event = nlohmann::json::parse_event_t;
+      if (depth == 1 && event == Event::key)
+      {
+        in_units = value == "units";
+      }
+      const bool is_unit = event == Event::key || (event == Event::value && value.is_string());
+      return depth == 0 || (in_units && (depth == 1 || (depth == 2 && is_unit)));
+    };
+    const auto parsed = nlohmann::json::parse(metadata, keep, false);
     if (parsed.is_object() && parsed.contains("units") && parsed["units"].is_object())
     {
       this->units_ = parsed["units"];
@@ -78,15 +90,15 @@ public:
 
   /// Adds a data set that keeps its values in its header.
   template <class T>
-  std::uint64_t add_values(ScalarType type, const std::vector<T>& values)
+  std::uint64_t add_values(ScalarType type, const std::vector<T>& values, std::uint32_t links = 1)
   {
     Bytes bytes;
     append(bytes, values.data(), values.size() * sizeof(T));
     return this->add(
-      { hdf5::number_type(type), { values.size() }, hdf5::compact(bytes), {}, {}, {} });
+      { hdf5::number_type(type), { values.size() }, hdf5::compact(bytes), {}, {}, links, {} });
   }
 
-  /// Adds the numbers from 0 to count - 1.
+  /// Adds the numbers from 0 to count - 1, and more to fill the last chunk.
   std::uint64_t add_numbers(std::uint64_t count)
   {
     std::vector<hdf5::Chunk> chunks;
@@ -98,37 +110,46 @@ public:
     const Bytes layout = chunks.size() == 1
       ? hdf5::in_one_chunk(chunks[0], hdf5::kChunkNumbers)
       : hdf5::in_chunks(this->add_tree(chunks), hdf5::kChunkNumbers);
-    return this->add({ hdf5::number_type(ScalarType::Int64), { count }, layout, {},
-      hdf5::shuffled_and_deflated_twice(), {} });
+    return this->add({ hdf5::number_type(ScalarType::Int64),
+      { chunks.size() * hdf5::kChunkNumbers }, layout, {}, hdf5::shuffled_and_deflated_twice(), 1,
+      {} });
   }
 
   [[nodiscard]] Bytes take() { return std::move(this->bytes_); }
 
 private:
-  // Returns the address of the root. Two levels are enough for all particles of a leaf file.
+  // Returns the address of the root.
   std::uint64_t add_tree(const std::vector<hdf5::Chunk>& chunks)
   {
-    const std::uint64_t first_address = this->next_address();
     const std::uint64_t node_bytes = hdf5::encode(hdf5::TreeNode()).size();
-    const std::size_t node_count = (chunks.size() + hdf5::kTreeChildren - 1) / hdf5::kTreeChildren;
-    hdf5::TreeNode root;
-    root.level = 1;
-    root.end = chunks.size();
-    root.chunks_each = hdf5::kTreeChildren;
-    root.chunk_numbers = hdf5::kChunkNumbers;
-    for (std::size_t i = 0; i != node_count; ++i)
+    std::vector<hdf5::Chunk> children = chunks;
+    std::uint64_t chunks_each = 1;
+    for (unsigned level = 0; level == 0 || children.size() != 1; ++level)
     {
-      hdf5::TreeNode node;
-      node.left = i == 0 ? hdf5::kUndefined : first_address + (i - 1) * node_bytes;
-      node.right = i + 1 == node_count ? hdf5::kUndefined : first_address + (i + 1) * node_bytes;
-      node.first = i * hdf5::kTreeChildren;
-      node.end = std::min<std::uint64_t>(node.first + hdf5::kTreeChildren, chunks.size());
-      node.chunk_numbers = hdf5::kChunkNumbers;
-      node.children.assign(chunks.begin() + static_cast<std::ptrdiff_t>(node.first),
-        chunks.begin() + static_cast<std::ptrdiff_t>(node.end));
-      root.children.push_back({ this->add(hdf5::encode(node)), node.children[0].bytes });
+      const std::uint64_t first_address = this->next_address();
+      const std::size_t node_count =
+        (children.size() + hdf5::kTreeChildren - 1) / hdf5::kTreeChildren;
+      std::vector<hdf5::Chunk> nodes;
+      for (std::size_t i = 0; i != node_count; ++i)
+      {
+        const std::size_t begin = i * hdf5::kTreeChildren;
+        const std::size_t end = std::min(begin + hdf5::kTreeChildren, children.size());
+        hdf5::TreeNode node;
+        node.level = level;
+        node.left = i == 0 ? hdf5::kUndefined : first_address + (i - 1) * node_bytes;
+        node.right = i + 1 == node_count ? hdf5::kUndefined : first_address + (i + 1) * node_bytes;
+        node.first = begin * chunks_each;
+        node.end = std::min<std::uint64_t>(end * chunks_each, chunks.size());
+        node.chunks_each = chunks_each;
+        node.chunk_numbers = hdf5::kChunkNumbers;
+        node.children.assign(children.begin() + static_cast<std::ptrdiff_t>(begin),
+          children.begin() + static_cast<std::ptrdiff_t>(end));
+        nodes.push_back({ this->add(hdf5::encode(node)), node.children[0].bytes });
+      }
+      children = std::move(nodes);
+      chunks_each *= hdf5::kTreeChildren;
     }
-    return node_count == 1 ? first_address : this->add(hdf5::encode(root));
+    return children[0].address;
   }
 
   std::uint64_t next_address()
@@ -154,12 +175,13 @@ std::uint64_t add_own_group(Objects& objects, const ViewFacts& facts, std::uint6
     attributes.push_back(hdf5::integers_attribute("step", {}, { *facts.step }));
   }
   std::vector<Link> links;
-  if (!facts.metadata.empty() && facts.metadata.size() <= std::numeric_limits<std::uint32_t>::max())
+  constexpr std::uint64_t kMaxTextBytes = std::numeric_limits<std::uint32_t>::max();
+  if (!facts.metadata.empty() && facts.metadata.size() <= kMaxTextBytes)
   {
     links.push_back({ "metadata",
       objects.add({ hdf5::text_type(facts.metadata.size(), hdf5::CharacterSet::Utf8), {},
         hdf5::contiguous(facts.metadata_offset - kSuperblockOffset, facts.metadata.size()), {}, {},
-        {} }) });
+        1, {} }) });
   }
   links.push_back({ "numbers", numbers });
   return objects.add(hdf5::group(links, attributes));
@@ -225,29 +247,42 @@ std::uint64_t sum_of(const std::vector<std::uint64_t>& counts)
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{ 0 });
 }
 
+// Returns the layout of a virtual data set. HDF5 rejects an empty list.
+Bytes virtual_layout(std::uint64_t values, std::uint64_t heap, std::size_t list)
+{
+  return values == 0 ? hdf5::contiguous(hdf5::kUndefined, 0) : hdf5::in_other_data_sets(heap, list);
+}
+
 // Adds the group of the attributes of a grid, and returns it and the positions.
 std::pair<std::uint64_t, std::uint64_t> add_arrays(
   Objects& objects, const Grid& grid, const Units& units)
 {
   const std::uint64_t points = sum_of(grid.parts);
-  const auto add = [&](const ShownArray& array, const std::string& name)
+  std::vector<std::uint32_t> link_counts(grid.arrays.size(), 0);
+  link_counts[0] = 1; // Points
+  for (const auto& name_and_array : grid.names)
   {
+    ++link_counts[name_and_array.second];
+  }
+  const auto add = [&](std::size_t number, const std::string& name)
+  {
+    const ShownArray& array = grid.arrays[number];
     hdf5::Dimensions dimensions{ points };
     if (array.type.components != 1)
     {
       dimensions.push_back(static_cast<std::uint64_t>(array.type.components));
     }
     return objects.add({ hdf5::number_type(array.type.type), std::move(dimensions), array.layout,
-      array.fill_value, {}, units.of(name) });
+      array.fill_value, {}, link_counts[number], units.of(name) });
   };
   std::vector<std::uint64_t> addresses(grid.arrays.size(), hdf5::kUndefined);
-  addresses[0] = add(grid.arrays[0], "positions");
+  addresses[0] = add(0, "positions");
   std::vector<Link> links;
   for (const auto& [name, array] : grid.names)
   {
     if (addresses[array] == hdf5::kUndefined)
     {
-      addresses[array] = add(grid.arrays[array], name);
+      addresses[array] = add(array, name);
     }
     links.push_back({ name, addresses[array] });
   }
@@ -279,21 +314,23 @@ void add_cells(Objects& objects, const Grid& grid, std::vector<Link>& links)
   const std::uint64_t heap = objects.add(hdf5::heap({ connectivity, offsets }));
   const auto add = [&](std::uint64_t values, std::size_t list)
   {
-    // HDF5 rejects an empty list.
-    const Bytes layout =
-      values == 0 ? hdf5::contiguous(hdf5::kUndefined, 0) : hdf5::in_other_data_sets(heap, list);
-    return objects.add({ hdf5::number_type(ScalarType::Int64), { values }, layout, {}, {}, {} });
+    return objects.add({ hdf5::number_type(ScalarType::Int64), { values },
+      virtual_layout(values, heap, list), {}, {}, 1, {} });
   };
-  const std::uint64_t numbers_of_points = objects.add_values(ScalarType::Int64, counts);
-  links.push_back({ "NumberOfPoints", numbers_of_points });
-  links.push_back({ "NumberOfCells", numbers_of_points });
-  links.push_back({ "NumberOfConnectivityIds", numbers_of_points });
+  const std::vector<std::string> count_names{ "NumberOfPoints", "NumberOfCells",
+    "NumberOfConnectivityIds" };
+  const std::uint64_t counts_address = objects.add_values(
+    ScalarType::Int64, counts, static_cast<std::uint32_t>(count_names.size()));
+  for (const std::string& name : count_names)
+  {
+    links.push_back({ name, counts_address });
+  }
   links.push_back({ "Connectivity", add(points, 1) });
   links.push_back({ "Offsets", add(points + grid.parts.size(), 2) });
   constexpr std::byte kVertex{ 1 };
   links.push_back({ "Types",
     objects.add({ hdf5::number_type(ScalarType::UInt8), { points },
-      hdf5::contiguous(hdf5::kUndefined, points), { kVertex }, {}, {} }) });
+      hdf5::contiguous(hdf5::kUndefined, points), { kVertex }, {}, 1, {} }) });
 }
 
 // Adds time and step as VTK knows them; a data set without dimensions would crash VTK 9.3.
@@ -344,9 +381,17 @@ std::vector<double> qualities_of(const std::vector<std::uint64_t>& particles)
 {
   constexpr std::uint64_t kMinPartPoints = 1000;
   std::vector<double> qualities{ 1 };
-  for (double share = 10; count_at(1 / share, particles) >= kMinPartPoints; share *= 10)
+  std::uint64_t count = sum_of(particles);
+  for (double share = 10;; share *= 10)
   {
+    // Every leaf file has a particle at each quality: the count of many does not fall for ever.
+    const std::uint64_t next = count_at(1 / share, particles);
+    if (next < kMinPartPoints || next > count / 2)
+    {
+      break;
+    }
     qualities.push_back(1 / share);
+    count = next;
   }
   std::reverse(qualities.begin(), qualities.end());
   return qualities;
@@ -399,6 +444,27 @@ std::vector<hdf5::Mapping> mappings(const TopViewFacts& facts, const std::string
     before = quality;
   }
   return rows;
+}
+
+// Returns whether a view of this size is small enough beside its leaf files.
+bool is_small(std::uint64_t view_bytes, const TopViewFacts& facts)
+{
+  constexpr std::uint64_t kAlwaysSmall = 1 << 20;
+  constexpr std::uint64_t kNeverSmall = 32 << 20;
+  constexpr std::uint64_t kMinRatio = 1000;
+  return view_bytes <= std::clamp(facts.leaf_bytes / kMinRatio, kAlwaysSmall, kNeverSmall);
+}
+
+// Returns a lower bound of the size of a view.
+std::uint64_t min_bytes(const TopViewFacts& facts)
+{
+  constexpr std::uint64_t kMinMappingBytes = 100;
+  constexpr std::uint64_t kMinChunkBytes = 1000;
+  const std::uint64_t mappings = facts.leaf_names.size() * (1 + facts.shown.size());
+  const std::vector<std::uint64_t> parts = parts_of(facts.particles);
+  const std::uint64_t chunks =
+    *std::max_element(parts.begin(), parts.end()) / hdf5::kChunkNumbers;
+  return kMinMappingBytes * mappings + kMinChunkBytes * chunks;
 }
 
 // Returns the bytes of a value that no particle has: NaN, or 0 for integers.
@@ -460,22 +526,19 @@ LeafViewFacts leaf_view_facts(const Header& header, const std::vector<SectionRec
     columns_of(sections) };
 }
 
-std::vector<LeftOut> left_out(const LeafViewFacts& facts)
+std::string reason_against_view(const LeafViewFacts& facts)
 {
-  if (facts.columns[0].encoding != kRaw)
-  {
-    return { { "positions", "they are compressed" } };
-  }
-  std::vector<LeftOut> arrays;
+  return facts.columns[0].encoding == kRaw ? "" : "the positions are compressed";
+}
+
+std::vector<std::string> reasons_against_attributes(const LeafViewFacts& facts)
+{
+  std::vector<std::string> reasons;
   for (std::size_t k = 0; k != facts.attributes.size(); ++k)
   {
-    std::string reason = reason_against(facts, k);
-    if (!reason.empty())
-    {
-      arrays.push_back({ facts.attributes[k].name, std::move(reason) });
-    }
+    reasons.push_back(reason_against(facts, k));
   }
-  return arrays;
+  return reasons;
 }
 
 Hdf5Objects leaf_objects(const LeafViewFacts& facts)
@@ -505,8 +568,12 @@ Hdf5Objects leaf_objects(const LeafViewFacts& facts)
   return encode(objects, grid, facts);
 }
 
-Hdf5Objects top_objects(const TopViewFacts& facts)
+std::optional<Hdf5Objects> top_objects(const TopViewFacts& facts)
 {
+  if (!is_small(min_bytes(facts), facts) || 1 + facts.shown.size() > hdf5::kMaxHeapLists)
+  {
+    return std::nullopt;
+  }
   Objects objects(facts.objects_offset);
   Grid grid;
   std::vector<hdf5::MappingList> lists;
@@ -528,17 +595,14 @@ Hdf5Objects top_objects(const TopViewFacts& facts)
     }
     grid.names.emplace_back(attribute.name, numbers[array]);
   }
-  if (lists.size() > hdf5::kMaxHeapLists)
-  {
-    return {};
-  }
   const std::uint64_t heap = objects.add(hdf5::heap(lists));
   for (std::size_t i = 0; i != grid.arrays.size(); ++i)
   {
-    grid.arrays[i].layout = hdf5::in_other_data_sets(heap, i + 1);
+    grid.arrays[i].layout = virtual_layout(sum_of(facts.particles), heap, i + 1);
   }
   grid.parts = parts_of(facts.particles);
-  return encode(objects, grid, facts);
+  Hdf5Objects view = encode(objects, grid, facts);
+  return is_small(view.bytes.size(), facts) ? std::optional(std::move(view)) : std::nullopt;
 }
 
 std::vector<std::byte> hdf5_superblock(const Hdf5Objects& objects, std::uint64_t file_bytes)

@@ -44,6 +44,7 @@ struct TopViewFacts : ViewFacts
 {
   std::vector<std::string> leaf_names;
   std::vector<std::uint64_t> particles; ///< of each leaf file
+  std::uint64_t leaf_bytes = 0;         ///< of all leaf files
   std::vector<std::size_t> shown;       ///< attributes that the views of all leaf files show
 };
 
@@ -56,16 +57,18 @@ struct TopViewFacts : ViewFacts
 [[nodiscard]] LeafViewFacts leaf_view_facts(const Header& header,
   const std::vector<SectionRecord>& sections, const Schema& schema, std::string metadata);
 
-/// Returns the arrays that a leaf file's view leaves out, with reasons: the positions, without
-/// which there is no view, or attributes in order.
-[[nodiscard]] std::vector<LeftOut> left_out(const LeafViewFacts& facts);
+/// Returns why a leaf file cannot have a view, or an empty text.
+[[nodiscard]] std::string reason_against_view(const LeafViewFacts& facts);
 
-/// Returns the objects of a leaf file, whose positions must not be compressed.
+/// Returns for each attribute why a leaf file's view leaves it out, or an empty text.
+[[nodiscard]] std::vector<std::string> reasons_against_attributes(const LeafViewFacts& facts);
+
+/// Returns the objects of a leaf file that can have a view.
 [[nodiscard]] Hdf5Objects leaf_objects(const LeafViewFacts& facts);
 
-/// Returns the objects of a top file, which refer to those of its leaf files; nothing if there are
-/// more arrays than HDF5 can have.
-[[nodiscard]] Hdf5Objects top_objects(const TopViewFacts& facts);
+/// Returns the objects of a top file, which refer to those of its leaf files; nothing if they take
+/// more bytes or arrays than section 20 allows.
+[[nodiscard]] std::optional<Hdf5Objects> top_objects(const TopViewFacts& facts);
 
 /// Returns HDF5_SUPERBLOCK for a file of this size.
 [[nodiscard]] std::vector<std::byte> hdf5_superblock(

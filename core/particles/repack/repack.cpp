@@ -17,7 +17,9 @@
 #include "particles/repack/repack_leaf.hpp"
 #include "particles/repack/repack_series.hpp"
 #include "particles/write/leaf_writer.hpp"
+#include "series/read_series.hpp"
 #include "series/series_list.hpp"
+#include "series/stock_list.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -329,6 +331,7 @@ private:
       { this->on_progress_((this->done_ + particles * (from + (to - from) * done)) / all); };
     };
     BuildOptions build = make_build_options(leaf, this->options_, this->bounds_);
+    check_view_name(this->path_, build);
     build.progress = [on_progress = progress_span(0.2, 0.8)](double done)
     {
       on_progress(done);
@@ -467,6 +470,9 @@ RepackReport repack_series(const fs::path& in, const fs::path& out, const Repack
   }
   list.write(0, copy.list.data(), copy.list.size());
   list.commit(options.build.flush);
+  series::StockList(out).update(
+    series::list_entries(series::parse_list(copy.list, out, series::Times::Optional)), copy.list,
+    options.build.flush);
   made.keep_all();
   return report;
 }

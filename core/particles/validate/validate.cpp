@@ -59,9 +59,10 @@ format::Hdf5Objects leaf_objects(const File::Impl& impl)
 {
   const format::LeafViewFacts facts = format::leaf_view_facts(impl.header, impl.sections,
     impl.schema, format::read_text(*impl.source, impl.sections, format::SectionKind::Metadata));
-  if (facts.columns[0].encoding != format::kRaw)
+  const std::string reason = format::reason_against_view(facts);
+  if (!reason.empty())
   {
-    format::corrupt(*impl.source, "HDF5_OBJECTS exists, but the positions are compressed");
+    format::corrupt(*impl.source, "HDF5_OBJECTS exists, but " + reason);
   }
   return format::leaf_objects(facts);
 }

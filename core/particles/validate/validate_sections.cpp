@@ -167,6 +167,15 @@ void check_hdf5_view(const io::RandomAccessFile& source, const format::Header& h
       fmt::format("HDF5_SUPERBLOCK is at offset {}; {} is allowed", superblock->offset,
         format::kSuperblockOffset));
   }
+  for (const format::SectionRecord& s : sections)
+  {
+    if (&s != superblock && s.offset < superblock->offset + superblock->bytes)
+    {
+      corrupt(source,
+        fmt::format("{} is at offset {}, before the end of HDF5_SUPERBLOCK", format::describe(s),
+          s.offset));
+    }
+  }
   const format::Hdf5Objects view = expected();
   check_equal(source, *objects, view.bytes);
   check_equal(source, *superblock, format::hdf5_superblock(view, header.file_bytes));

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 namespace bat
 {
@@ -170,7 +171,12 @@ void validate_hdf5_view(const TopFile& top, const std::vector<LeafEntry>& leaves
     {
       corrupt(*top.source, "HDF5_OBJECTS exists, but some leaf file has no HDF5 view");
     }
-    return format::top_objects(facts);
+    std::optional<format::Hdf5Objects> view = format::top_objects(facts);
+    if (!view)
+    {
+      corrupt(*top.source, "HDF5_OBJECTS exists, but a view of these leaf files would be too large");
+    }
+    return std::move(*view);
   };
   check_hdf5_view(*top.source, top.header, top.sections, objects);
 }

@@ -207,8 +207,8 @@ class Dataset:
 
     @property
     def hdf5_view(self) -> dict:
-        """About the HDF5 view of the file: "exists", and "left_out", a list of arrays that it does not show, each a dict
-        with "name" and "reason"."""
+        """About the HDF5 view of the file: "exists"; "reason", why it cannot have one, or ""; and "left_out", a list with a
+        dict of "name" and "reason" for each attribute that the view does not show. Opens all leaf files."""
         return json.loads(self._get("hdf5_view", ctypes.c_char_p))
 
     @property

@@ -111,8 +111,8 @@ public:
   [[nodiscard]] bool is_empty_column(std::string_view name) const;
   /// As File::stable_samples(), for each leaf file.
   [[nodiscard]] std::vector<std::string> stable_samples() const;
-  /// As File::hdf5_view(), for the file that was opened. What it leaves out is known if at least
-  /// one leaf file can be read.
+  /// As File::hdf5_view(), for the file that was opened. Opens all leaf files; those that cannot be
+  /// read are not considered.
   [[nodiscard]] Hdf5ViewInfo hdf5_view() const;
   /// Size of a particle's stored values in bytes. Aliases take none.
   [[nodiscard]] std::uint64_t bytes_per_particle() const noexcept;

@@ -63,10 +63,10 @@ struct ColumnStorage
   double bound = 0;
 };
 
-/// An array that the HDF5 view of a file does not show.
+/// An attribute that the HDF5 view of a file does not show.
 struct LeftOut
 {
-  std::string name; ///< of an attribute, or "positions"
+  std::string name;
   std::string reason;
 };
 
@@ -75,11 +75,11 @@ struct LeftOut
 struct Hdf5ViewInfo
 {
   bool exists = false;
-  /// Attributes that it leaves out, or, if none exists because of them, the positions.
-  std::vector<LeftOut> left_out;
+  std::string reason; ///< why the file cannot have a view; empty if it has one or can have one
+  std::vector<LeftOut> left_out; ///< empty if no view exists
 };
-/// Returns a JSON object with `exists` and `left_out`, an array of objects with `name` and
-/// `reason`.
+/// Returns a JSON object with `exists`, `reason`, and `left_out`, an array of objects with `name`
+/// and `reason`.
 [[nodiscard]] std::string to_json(const Hdf5ViewInfo& view);
 
 struct OpenOptions
@@ -164,7 +164,7 @@ public:
   /// it repeats. Throws Error: InvalidArgument if there is no such attribute; Corrupt.
   [[nodiscard]] ColumnStorage storage(std::optional<std::size_t> attribute) const;
 
-  /// Returns whether the file has an HDF5 view, and what it leaves out.
+  /// Returns whether the file has an HDF5 view, why not, and what it leaves out.
   [[nodiscard]] Hdf5ViewInfo hdf5_view() const;
 
   /// Number of particles at a quality: min(n, ceil(quality * n)). Throws Error{InvalidArgument}

@@ -941,6 +941,9 @@ class BatFile:
         place, block, objects = self.sections[HDF5_SUPERBLOCK, 0], self.section(HDF5_SUPERBLOCK), self.sections[HDF5_OBJECTS, 0]
         self._need(place.offset == SUPERBLOCK_OFFSET, "offset of HDF5_SUPERBLOCK", place.offset, SUPERBLOCK_OFFSET)
         self._need(block[:8] == b"\x89HDF\r\n\x1a\n" and len(block) == 48, "HDF5_SUPERBLOCK", block[:8], "an HDF5 superblock")
+        for s in self.sections.values():
+            self._need(s is place or s.offset >= SUPERBLOCK_OFFSET + len(block), "offset of " + section_name(s.kind, s.index),
+                       s.offset, "after HDF5_SUPERBLOCK")
         base, _, end, root = struct.unpack_from("<4Q", block, 12)
         self._need(base == SUPERBLOCK_OFFSET and end == len(self.data), "base and end in HDF5_SUPERBLOCK", (base, end),
                    (SUPERBLOCK_OFFSET, len(self.data)))
