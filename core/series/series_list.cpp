@@ -249,6 +249,7 @@ void List::refresh()
   {
     this->entries_ = text ? parse_entries(*text, this->path_, this->files_) : Entries();
     this->written_ = std::move(text);
+    this->stock_list_.forget_all();
   }
 }
 
@@ -305,7 +306,6 @@ void List::replace(const Entries& entries)
   {
     this->written_.reset();
     std::filesystem::remove(this->path_);
-    this->stock_list_.update({}, {}, this->flush_);
     if (this->flush_)
     {
       io::flush_folder(this->path_.parent_path());
@@ -314,7 +314,6 @@ void List::replace(const Entries& entries)
   }
   std::string text = to_text(entries);
   replace_text(this->path_, text, this->flush_);
-  this->stock_list_.update(entries, text, this->flush_);
   this->written_ = std::move(text);
 }
 
@@ -339,6 +338,7 @@ void List::make_way(std::int64_t step, double time)
   Change change = this->without(step, time);
   if (change.entries.size() != this->entries_.size())
   {
+    this->stock_list_.withdraw();
     this->replace(change.entries);
     this->entries_ = std::move(change.entries);
     this->dropped_.insert(this->dropped_.end(), change.dropped.begin(), change.dropped.end());
@@ -357,8 +357,9 @@ void List::add(std::int64_t step, double time)
                   [&](const Entry& entry) { return entry.file == added.file; }),
     dropped.end());
   this->entries_ = std::move(change.entries);
-  this->stock_list_.forget(added.file);
   this->replace(this->entries_);
+  this->stock_list_.forget(added.file);
+  this->stock_list_.update(this->entries_, *this->written_, this->flush_);
   for (const Entry& entry : dropped)
   {
     this->files_.remove(this->path_.parent_path() / entry.file);

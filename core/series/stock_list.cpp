@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "series/stock_list.hpp"
 
+#include "bat/error.hpp"
 #include "common/io/atomic_file.hpp"
 
 #include <nlohmann/json.hpp>
@@ -8,8 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <optional>
 #include <string_view>
-#include <system_error>
 
 namespace bat::series
 {
@@ -22,6 +23,10 @@ bool is_hdf5(const std::filesystem::path& file)
 {
   constexpr std::string_view kSignature = "\x89HDF\r\n\x1A\n";
   constexpr std::streamoff kOffset = 512;
+  if (!std::filesystem::is_regular_file(file))
+  {
+    return false;
+  }
   std::ifstream stream(file, std::ios::binary);
   std::array<char, kSignature.size()> found{};
   return stream.seekg(kOffset) && stream.read(found.data(), found.size()) &&
@@ -30,19 +35,6 @@ bool is_hdf5(const std::filesystem::path& file)
 
 // Names the list that this one repeats.
 constexpr const char* kSameAs = "same_as";
-
-// Returns whether a list is absent or a second one.
-bool may_replace(const std::filesystem::path& list)
-{
-  std::ifstream stream(list);
-  if (!stream)
-  {
-    std::error_code error;
-    return !std::filesystem::exists(list, error) && !error;
-  }
-  const auto json = nlohmann::json::parse(stream, nullptr, false);
-  return json.is_object() && json.contains(kSameAs);
-}
 }
 
 StockList::StockList(const std::filesystem::path& list)
@@ -55,31 +47,62 @@ StockList::StockList(const std::filesystem::path& list)
   }
 }
 
-void StockList::update(const Entries& entries, const std::string& text, bool flush)
+void StockList::withdraw() noexcept
 {
-  if (this->path_.empty() || !may_replace(this->path_))
-  {
-    return;
-  }
-  const bool all_have_views = std::all_of(
-    entries.begin(), entries.end(), [&](const Entry& entry) { return this->has_view(entry.file); });
-  if (!entries.empty() && all_have_views)
-  {
-    auto json = nlohmann::ordered_json::parse(text);
-    json[kSameAs] = this->name_;
-    const std::string own = json.dump(1) + "\n";
-    io::AtomicFile file(this->path_);
-    file.write(0, own.data(), own.size());
-    file.commit(flush);
-    return;
-  }
-  std::error_code error;
-  std::filesystem::remove(this->path_, error);
+  (void)attempt(
+    [&]
+    {
+      if (!this->path_.empty() && this->may_replace())
+      {
+        std::filesystem::remove(this->path_);
+      }
+    });
 }
 
-void StockList::forget(const std::string& file)
+void StockList::update(const Entries& entries, const std::string& text, bool flush) noexcept
 {
-  this->views_.erase(file);
+  const std::optional<Error> failure = attempt(
+    [&]
+    {
+      if (this->path_.empty() || !this->may_replace())
+      {
+        return;
+      }
+      if (!std::all_of(entries.begin(), entries.end(),
+            [&](const Entry& entry) { return this->has_view(entry.file); }))
+      {
+        std::filesystem::remove(this->path_);
+        return;
+      }
+      auto json = nlohmann::ordered_json::parse(text);
+      json[kSameAs] = this->name_;
+      const std::string own = json.dump(1) + "\n";
+      io::AtomicFile file(this->path_);
+      file.write(0, own.data(), own.size());
+      file.commit(flush);
+      this->is_ours_ = true;
+    });
+  if (failure)
+  {
+    this->withdraw();
+  }
+}
+
+// Returns whether the second list is absent, or not of something else.
+bool StockList::may_replace()
+{
+  if (this->is_ours_ || !std::filesystem::exists(this->path_))
+  {
+    return true;
+  }
+  if (!std::filesystem::is_regular_file(this->path_))
+  {
+    return false;
+  }
+  std::ifstream stream(this->path_);
+  const auto json = nlohmann::json::parse(stream, nullptr, false);
+  this->is_ours_ = json.is_object() && json.contains(kSameAs);
+  return this->is_ours_;
 }
 
 bool StockList::has_view(const std::string& file)

@@ -14,6 +14,7 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <type_traits>
 #include <utility>
 
@@ -49,20 +50,24 @@ public:
     }
   }
 
-  [[nodiscard]] std::vector<hdf5::Attribute> of(const std::string& array) const
+  /// Returns the unit of an array with these names, of the first that has one.
+  [[nodiscard]] std::vector<hdf5::Attribute> of(const std::vector<std::string>& names) const
   {
-    const auto found = this->units_.find(array);
-    if (found == this->units_.end() || !found->is_string())
-    {
-      return {};
-    }
-    const auto& text = found->get_ref<const std::string&>();
     constexpr std::size_t kMaxUnitBytes = 1000;
-    if (text.empty() || text.size() > kMaxUnitBytes)
+    for (const std::string& name : names)
     {
-      return {};
+      const auto found = this->units_.find(name);
+      if (found == this->units_.end() || !found->is_string())
+      {
+        continue;
+      }
+      const auto& text = found->get_ref<const std::string&>();
+      if (!text.empty() && text.size() <= kMaxUnitBytes)
+      {
+        return { hdf5::text_attribute("units", text, hdf5::CharacterSet::Utf8) };
+      }
     }
-    return { hdf5::text_attribute("units", text, hdf5::CharacterSet::Utf8) };
+    return {};
   }
 
 private:
@@ -258,14 +263,15 @@ std::pair<std::uint64_t, std::uint64_t> add_arrays(
   Objects& objects, const Grid& grid, const Units& units)
 {
   const std::uint64_t points = sum_of(grid.parts);
-  std::vector<std::uint32_t> link_counts(grid.arrays.size(), 0);
-  link_counts[0] = 1; // Points
-  for (const auto& name_and_array : grid.names)
+  std::vector<std::vector<std::string>> names_of(grid.arrays.size());
+  names_of[0] = { "positions" };
+  for (const auto& [name, array] : grid.names)
   {
-    ++link_counts[name_and_array.second];
+    names_of[array].push_back(name);
   }
-  const auto add = [&](std::size_t number, const std::string& name)
+  const auto add = [&](std::size_t number)
   {
+    const std::vector<std::string>& names = names_of[number];
     const ShownArray& array = grid.arrays[number];
     hdf5::Dimensions dimensions{ points };
     if (array.type.components != 1)
@@ -273,16 +279,16 @@ std::pair<std::uint64_t, std::uint64_t> add_arrays(
       dimensions.push_back(static_cast<std::uint64_t>(array.type.components));
     }
     return objects.add({ hdf5::number_type(array.type.type), std::move(dimensions), array.layout,
-      array.fill_value, {}, link_counts[number], units.of(name) });
+      array.fill_value, {}, static_cast<std::uint32_t>(names.size()), units.of(names) });
   };
   std::vector<std::uint64_t> addresses(grid.arrays.size(), hdf5::kUndefined);
-  addresses[0] = add(0, "positions");
+  addresses[0] = add(0);
   std::vector<Link> links;
   for (const auto& [name, array] : grid.names)
   {
     if (addresses[array] == hdf5::kUndefined)
     {
-      addresses[array] = add(array, name);
+      addresses[array] = add(array);
     }
     links.push_back({ name, addresses[array] });
   }
@@ -460,11 +466,21 @@ std::uint64_t min_bytes(const TopViewFacts& facts)
 {
   constexpr std::uint64_t kMinMappingBytes = 100;
   constexpr std::uint64_t kMinChunkBytes = 1000;
-  const std::uint64_t mappings = facts.leaf_names.size() * (1 + facts.shown.size());
+  const auto leaves = static_cast<std::uint64_t>(std::count_if(facts.particles.begin(),
+    facts.particles.end(), [](std::uint64_t particles) { return particles != 0; }));
+  std::set<std::size_t> arrays{ 0 };
+  std::uint64_t mapping_bytes = kMinMappingBytes;
+  for (const std::size_t k : facts.shown)
+  {
+    if (arrays.insert(array_of(facts.attributes, k)).second)
+    {
+      mapping_bytes += kMinMappingBytes + facts.attributes[k].name.size();
+    }
+  }
   const std::vector<std::uint64_t> parts = parts_of(facts.particles);
   const std::uint64_t chunks =
     *std::max_element(parts.begin(), parts.end()) / hdf5::kChunkNumbers;
-  return kMinMappingBytes * mappings + kMinChunkBytes * chunks;
+  return leaves * mapping_bytes + kMinChunkBytes * chunks;
 }
 
 // Returns the bytes of a value that no particle has: NaN, or 0 for integers.
@@ -528,7 +544,14 @@ LeafViewFacts leaf_view_facts(const Header& header, const std::vector<SectionRec
 
 std::string reason_against_view(const LeafViewFacts& facts)
 {
-  return facts.columns[0].encoding == kRaw ? "" : "the positions are compressed";
+  constexpr std::size_t kMaxNameBytes = 1 << 24;
+  if (facts.columns[0].encoding != kRaw)
+  {
+    return "the positions are compressed";
+  }
+  const std::size_t bytes = std::accumulate(facts.attributes.begin(), facts.attributes.end(),
+    std::size_t{ 0 }, [](std::size_t sum, const Attribute& a) { return sum + a.name.size(); });
+  return bytes <= kMaxNameBytes ? "" : fmt::format("the names have {} bytes", bytes);
 }
 
 std::vector<std::string> reasons_against_attributes(const LeafViewFacts& facts)

@@ -163,7 +163,7 @@ void validate_hdf5_view(const TopFile& top, const std::vector<LeafEntry>& leaves
   format::TopViewFacts facts{ format::view_facts(top.header, top.sections, top.schema,
                                 format::read_text(
                                   *top.source, top.sections, format::SectionKind::Metadata)),
-    {}, {}, {} };
+    {}, {}, 0, {} };
   const bool has_view = add_leaves_to_view(facts, leaves);
   const auto objects = [&]
   {

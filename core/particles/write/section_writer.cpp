@@ -132,7 +132,7 @@ void SectionWriter::reserve_hdf5_view()
 void SectionWriter::write_hdf5_view(format::LeafViewFacts facts)
 {
   facts.columns = format::columns_of(this->sections_);
-  if (facts.columns[0].encoding != format::kRaw)
+  if (!format::reason_against_view(facts).empty())
   {
     return;
   }

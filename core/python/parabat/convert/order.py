@@ -165,22 +165,23 @@ def _update_stock_list(name, entries):
     stock = name[:-len(".bat.series")] + ".vtkhdf.series"
     try:
         with open(stock, encoding="utf-8") as file:
-            if "same_as" not in json.load(file):
-                return
+            known = json.load(file)
+        if not isinstance(known, dict) or "same_as" not in known:
+            return
     except FileNotFoundError:
         pass
-    except (OSError, ValueError, TypeError, RecursionError):
+    except (OSError, ValueError, RecursionError):
         return
     if entries and all(_has_view(os.path.join(os.path.dirname(name), entry["name"])) for entry in entries):
         _write_json(stock, {"file-series-version": "1.0", "files": entries, "same_as": os.path.basename(name)})
     else:
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError):
             os.unlink(stock)
 
 
 def _has_view(path):
     """Returns whether a dataset has an HDF5 view (FORMAT.md section 20)."""
-    with contextlib.suppress(OSError), open(path, "rb") as file:
+    with contextlib.suppress(OSError, ValueError), open(path, "rb") as file:
         file.seek(512)
         return file.read(8) == b"\x89HDF\r\n\x1a\n"
     return False
