@@ -294,7 +294,10 @@ class Flow:
             step_share of an interval, like ParaView's tracers.
         terminal_speed: lines end where the speed does not exceed it; with 0, particles rest until the flow moves again.
         no_slip: treats NaN as velocity 0.
-        keep_faces: adds points where lines cross cell faces (None: in steady flow only).
+        keep_points: keeps the points of lines at their release, at each time level and at their end. False keeps only
+            how lines end (ends, end_times, reasons, arrivals, destinations); positions, times and velocities are empty.
+        keep_faces: adds points where lines cross cell faces (None: in steady flow only). Requires keep_points.
+        threads: maximum number of computing threads; 0 for all available.
         prefetch: "velocity" or "none".
         progress: called with the completed share, from 0 to 1; returning False cancels.
 
