@@ -32,6 +32,7 @@ import numpy as np
 
 from ._arguments import as_box, as_integer, as_layers, as_list, as_path, as_plain, as_real, as_text, new_array
 from ._library import DTYPES, TYPES, Owned, agreed, call, check, library
+from ._options import GRIDS, with_meanings
 from ._progress import Progress
 from ._text import printable
 from .errors import INVALID_ARGUMENT, BatTypeError, available, refuse, refuse_type, shown
@@ -586,8 +587,8 @@ def _add_piece(handle, piece, axes):
 
 
 def options_table() -> list[dict]:
-    """Returns all options of a write: dicts with name, type, default and allowed values."""
-    return json.loads(_library().bat_idx_options_table())
+    """Returns all options of a write: dicts with name, type, default, allowed values and meaning."""
+    return with_meanings(json.loads(_library().bat_idx_options_table()), GRIDS)
 
 
 def _set_options(handle, given):
@@ -636,7 +637,7 @@ def write(path: str | os.PathLike, fields: Any, *, comm: Any = None, first: Sequ
     mode ("auto", "replace", "add_step", "continue"), time, codec ("raw", "zip", "lz4"), zip_level, layout
     ("row_major", "hz"), dialect ("openvisus", "pidx"), bits_per_block, file_bytes, missing ("refuse", "zero": samples
     that no rank has), threads, flush, exchange ("auto", "flat", "leaders"), leaders_per_node, ranks_per_node. None
-    means the default; options_table() lists the allowed values. progress: called with the completed share, from 0 to
+    means the default; options_table() lists their meanings and allowed values. progress: called with the completed share, from 0 to
     1. If it returns False, writing stops with BatCancelledError.
 
     Without step, or with mode="replace", an existing dataset is replaced atomically at the end. A step whose grid
