@@ -7,7 +7,7 @@ _EVERY = {
     "exchange": "how ranks send data to the ranks that write it: flat, each to each other; leaders, through leader ranks of the nodes; auto, whichever "
                 "is expected to be faster. Does not change the bytes",
     "leaders_per_node": "number of ranks per node that send for all of its ranks, if exchange uses leaders",
-    "ranks_per_node": "treat every so many consecutive ranks as one node; 0: the nodes of the machine",
+    "ranks_per_node": "treat every N consecutive ranks as one node; 0: the nodes of the machine",
 }
 
 PARTICLES = {

@@ -342,7 +342,8 @@ class Dataset:
 
     def cost(self, fields: Iterable[str] | None = None, *, level: int | None = None,
              box: Sequence[int] | None = None) -> Cost:
-        """Returns the cost of read() with these arguments, from the text alone."""
+        """Returns the cost of read() with these arguments, from the text alone. fields: None for all. level: None for
+        the finest. box: first and last sample, as for read(); None for all samples."""
         cost = _Cost()
         check(_library().bat_idx_get_cost(self._owned, *self._names(fields), self._level(level),
                                           _box_of_samples(box), ctypes.byref(cost)))
@@ -351,7 +352,7 @@ class Dataset:
     def level_within(self, budget: int, fields: Iterable[str] | None = None, *, level: int | None = None,
                      box: Sequence[int] | None = None) -> int:
         """Returns the finest level, up to `level`, at which the arrays of these fields take at most
-        `budget` bytes; 0 if none does."""
+        `budget` bytes; 0 if none does. The other arguments are as for cost()."""
         found = ctypes.c_int()
         check(_library().bat_idx_finest_level(
             self._owned, *self._names(fields), self._level(level), ctypes.c_uint64(_whole(budget, "budget")),

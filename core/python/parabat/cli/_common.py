@@ -174,7 +174,7 @@ def add_query_arguments(parser):
                        help="fraction of the particles, 0 to 1, sampled evenly (default 1)")
     group.add_argument("--budget", type=int, metavar="N", help="at most N particles, at the highest quality, or N samples")
     group.add_argument("--box", type=float, nargs=6, metavar=("X0", "Y0", "Z0", "X1", "Y1", "Z1"),
-                       help="select the inside of a box, faces included")
+                       help="select the inside of a box, faces included; commas may separate the numbers")
     group.add_argument("--sphere", type=float, nargs=4, action="append", default=[],
                        metavar=("X", "Y", "Z", "RADIUS"), help="select the inside of a shape")
     group.add_argument("--range", nargs=3, action="append", default=[],

@@ -65,7 +65,7 @@ def add_arguments(parser):
     parser.add_argument("--columns", metavar="X,Y,Z", type=option_types.columns,
                         help="columns or arrays with the positions; Z may be none; or one array with three components")
     parser.add_argument("--delimiter", metavar="C", type=option_types.delimiter,
-                        help="character between the columns of a table, or comma, tab, semicolon, space")
+                        help="character between the columns of a table, or comma, tab, semicolon, space (default: detected)")
     parser.add_argument("--decimal", metavar="C", type=option_types.decimal,
                         help="decimal separator of a table, comma or point (default: detected)")
     parser.add_argument("--time-column", metavar="NAME",
