@@ -458,7 +458,7 @@ namespace
 void read_values(const bat_dataset* dataset, const char* name, const bat_selection* selection,
   void* out, std::size_t bytes, double from, double to)
 {
-  if (opened(dataset).is_empty_column(need_text(name, "attribute name")))
+  if (opened(dataset).is_absent_when_empty(need_text(name, "attribute name")))
   {
     return;
   }
@@ -551,7 +551,7 @@ void read_attribute_as(const bat_dataset* dataset, const char* name, int type,
   const bat_selection* selection, void* out, std::size_t bytes)
 {
   const bat::ScalarType requested = type_of(type);
-  if (opened(dataset).is_empty_column(need_text(name, "attribute name")))
+  if (opened(dataset).is_absent_when_empty(need_text(name, "attribute name")))
   {
     return;
   }

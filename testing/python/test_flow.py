@@ -148,6 +148,7 @@ class Flow(unittest.TestCase):
         self.assertLess(lines.statistics["steps"], whole.statistics["steps"])
         ends = flow.path_lines(grows, seeds, times, end_time=0.5, keep_points=False)
         self.assertEqual(ends.resting.shape, (0,))
+        self.assertEqual((ends.positions.size, ends.times.size, ends.velocities.size, ends.ends.shape), (0, 0, 0, (len(seeds), 3)))
         on = flow.path_lines(grows, seeds, times, keep_points=False, resume=ends)
         np.testing.assert_allclose(on.ends, whole.ends, atol=1e-5)
         for change, reported in (({"reasons": 0 * whole.reasons}, "reason 0 of line 0"),

@@ -549,9 +549,9 @@ std::size_t Dataset::attribute_index(std::string_view name) const
   return query::find_attribute(this->name(), this->attributes(), name);
 }
 
-bool Dataset::is_empty_column(std::string_view name) const
+bool Dataset::is_absent_when_empty(std::string_view name) const
 {
-  return query::is_empty_column(this->particle_count(), this->attributes(), name);
+  return query::is_absent_when_empty(this->particle_count(), this->attributes(), name);
 }
 
 std::uint64_t Dataset::bytes_per_particle() const noexcept

@@ -294,7 +294,10 @@ class Flow:
             step_share of an interval, like ParaView's tracers.
         terminal_speed: lines end where the speed does not exceed it; with 0, particles rest until the flow moves again.
         no_slip: treats NaN as velocity 0.
-        keep_faces: adds points where lines cross cell faces (None: in steady flow only).
+        keep_points: keeps the points of lines at their release, at each time level and at their end. False keeps only
+            how lines end (ends, end_times, reasons, arrivals, destinations); positions, times and velocities are empty.
+        keep_faces: adds points where lines cross cell faces (None: in steady flow only). Requires keep_points.
+        threads: maximum number of computing threads; 0 for all available.
         prefetch: "velocity" or "none".
         progress: called with the completed share, from 0 to 1; returning False cancels.
 
@@ -397,8 +400,8 @@ class Flow:
 
         points: numbers of nodes along x, y, z. An axis with one node, or without extent, has its node
         in the middle: a slice, with separation measured in its plane. Particles start at `time`
-        (default: the first, or backwards the last) and are followed for `length` (default: as long as
-        the times last). Other arguments and results are as for path_lines(), including integrators,
+        (default: the first, or backwards the last) and are followed for the duration `length`, above 0
+        and in the unit of the times (default: as long as the times last). Other arguments and results are as for path_lines(), including integrators,
         errors, and bitwise identical results for any threads.
         """
         lib = self._library()
@@ -561,7 +564,11 @@ def from_arrays(levels: Iterable[tuple[float, Any]], *, origin: Sequence[float] 
                 spacing: Sequence[float] = (1, 1, 1), cyclic: bool | Sequence[bool] = False,
                 cache_bytes: int = 1 << 26, io_threads: int = 2) -> Flow:
     """Creates a flow in memory from pairs of time and velocity as for write_series(). Packed arrays,
-    including mapped ones, are used in place and must not change while the flow is open."""
+    including mapped ones, are used in place and must not change while the flow is open.
+
+    cache_bytes: the memory limit for bricks, which are copied from the arrays. io_threads: the number of threads that
+    copy. Neither affects results.
+    """
     times, arrays = [], []
     for number, (time, velocity) in enumerate(levels):
         times.append(next_time(number, time, times[-1] if times else None))
@@ -590,7 +597,7 @@ def from_function(read: Callable[[int, tuple[slice, slice, slice]], Any], times:
     slices along z, y, x, as in `lambda level, box: data[level][box]`. It is called by io_threads threads
     for bricks of brick_points (4 to 32) points along each axis, also to prefetch. At most cache_bytes of
     what it returned stay in memory. An exception in read becomes a BatError in the call that needs the
-    brick. points: numbers of points along x, y, z.
+    brick. points: numbers of points along x, y, z. components: 3, or 2 for x and y.
     """
     lib = flow_library()
     if not callable(read):

@@ -14,6 +14,7 @@ from ._arguments import (
     as_array, as_box, as_integer, as_names, as_path, as_real, as_text, columns_of, passed)
 from ._library import Owned, agreed, call, check, library, make
 from ._library import describe_error
+from ._options import PARTICLES, with_meanings
 from ._progress import Progress
 from .errors import INVALID_ARGUMENT, BatTypeError, available, refuse, shown
 
@@ -77,8 +78,8 @@ def describe(particles, positions, attributes, metadata):
 
 
 def options_table() -> list[dict]:
-    """Returns all options of a write: dicts with name, type, default and allowed values."""
-    return json.loads(library().bat_options_table())
+    """Returns all options of a write: dicts with name, type, default, allowed values and meaning."""
+    return with_meanings(json.loads(library().bat_options_table()), PARTICLES)
 
 
 def set_options(handle, given):
@@ -117,11 +118,12 @@ def write(path: str | os.PathLike, positions: Any, attributes: Any = None, *, co
         shapes or types, and arrays with masked values, are errors.
     step: a 64-bit integer.
     metadata: text of a JSON object.
-    local_bounds: 6 numbers, the box that this rank declares as its own.
+    local_bounds: 6 numbers, lower x, y, z, upper x, y, z: the box that this rank declares as its own (default: the
+        box of its particles, which may also lie outside). Used only with `comm` and mode "rank_border" or "aug".
     progress: called on rank 0 with the completed share, from 0 to 1. If it returns False, writing stops with
         BatCancelledError; write() raises its exceptions.
 
-    options, all as in bat/bat.h; options_table() lists the allowed values:
+    options, all as in bat/bat.h; options_table() lists their meanings and allowed values:
 
     target_bytes, mode ("adaptive", "rank_border", "aug"), find_best_axis, max_split_imbalance_ratio,
         max_overfull_factor: partition into leaf files.

@@ -219,9 +219,12 @@ extern "C"
    * positions up to the first difference; if `compare_values` is not 0, all arrays of the same type
    * are compared. Attributes with a sorted index are always stored. */
   BAT_API int bat_options_set_repeats(bat_options* options, int repeats, int compare_values);
-  /* Sets the box that this rank declares as its own, for the two modes that keep a rank's particles
-   * together; the default is the box of its particles. Ends must be finite and lower <= upper;
-   * after a refused box, writes with these options fail until one is accepted. */
+  /* Sets the box that this rank declares as its own: lower x, y, z, upper x, y, z. Only parallel
+   * writes with BAT_MODE_RANK_BORDER or BAT_MODE_AUG use it, to decide which ranks share a leaf
+   * file; the default is the box of the rank's particles. Particles may lie outside. Ends must be
+   * finite and lower <= upper; after a refused box, writes with these options fail until one is
+   * accepted. NULL is an error and changes nothing; a box cannot be unset. bat_piece_writer_create
+   * and bat_repack refuse options with a box. */
   BAT_API int bat_options_set_local_bounds(bat_options* options, const double* box);
   /* Rank borders: with 1, the default, all three axes are searched for the best split; with 0 only
    * the longest. */

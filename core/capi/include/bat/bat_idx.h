@@ -166,8 +166,9 @@ extern "C"
    * no sample there. INVALID_ARGUMENT: no such level. */
   BAT_API int bat_idx_lattice(const bat_idx* dataset, int64_t level, const int64_t* box,
     int64_t* first, int64_t* distance, int64_t* count);
-  /* Returns the samples in a box of space (six doubles, as in bat/bat.h), including its faces; last
-   * < first along an axis if there are none. */
+  /* Converts a box of space (six doubles, as in bat/bat.h), including its faces, to the box of the
+   * samples in it: first x, y, z, last x, y, z, both included; last < first along an axis if there
+   * are none. */
   BAT_API int bat_idx_box_of(const bat_idx* dataset, const double* bounds, int64_t* box);
   /* Returns the coarsest level at which a box has samples; -1 if it has none at any level. */
   BAT_API int bat_idx_first_level(const bat_idx* dataset, const int64_t* box, int* level);

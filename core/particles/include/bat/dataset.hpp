@@ -108,7 +108,7 @@ public:
   [[nodiscard]] std::size_t attribute_index(std::string_view name) const;
   /// Returns whether an attribute is missing because there are no particles: the first steps of a
   /// series may lack columns. Such a column is empty, and no condition on it is met.
-  [[nodiscard]] bool is_empty_column(std::string_view name) const;
+  [[nodiscard]] bool is_absent_when_empty(std::string_view name) const;
   /// As File::stable_samples(), for each leaf file.
   [[nodiscard]] std::vector<std::string> stable_samples() const;
   /// As File::hdf5_view(), for the file that was opened. Opens all leaf files; those that cannot be

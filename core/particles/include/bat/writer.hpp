@@ -115,10 +115,10 @@ struct WriteReport
   std::uint64_t sorted_index_bytes = 0; ///< of these, the sorted indexes
   std::uint64_t treelets = 0;
   std::uint64_t largest_treelet = 0; ///< particles
-  std::uint32_t block_particles = 0;
-  double seconds_build = 0;  ///< order and tree
-  double seconds_encode = 0; ///< columns and index
-  double seconds_write = 0;  ///< giving bytes to the file system and waiting for the disk
+  std::uint32_t block_particles = 0; ///< the chosen size, if BuildOptions::block_particles is 0
+  double seconds_build = 0;          ///< order and tree
+  double seconds_encode = 0;         ///< columns and index
+  double seconds_write = 0;          ///< giving bytes to the file system and waiting for the disk
 };
 
 /// Returns one line of JSON: particles, leaf_files, file_bytes, data_bytes, ranks, seconds.

@@ -146,6 +146,11 @@ def number_of(text, is_whole, what):
         return refuse(f"{what}: '{text.strip()}' is not a number")
 
 
+def split_numbers(words):
+    """Splits words at commas and spaces."""
+    return [part for word in words for part in re.split(r"[\s,]+", word) if part]
+
+
 def names_of(text, dataset):
     """Splits names separated by commas; a name may itself contain commas."""
     names, words = [], text.split(",")
@@ -169,16 +174,23 @@ def add_query_arguments(parser):
                        help="fraction of the particles, 0 to 1, sampled evenly (default 1)")
     group.add_argument("--budget", type=int, metavar="N", help="at most N particles, at the highest quality, or N samples")
     group.add_argument("--box", type=float, nargs=6, metavar=("X0", "Y0", "Z0", "X1", "Y1", "Z1"),
-                       help="select the inside of a box, faces included")
+                       help="select the inside of a box, faces included; commas may separate the numbers")
     group.add_argument("--sphere", type=float, nargs=4, action="append", default=[],
                        metavar=("X", "Y", "Z", "RADIUS"), help="select the inside of a shape")
     group.add_argument("--range", nargs=3, action="append", default=[],
                        metavar=("NAME", "LOWER", "UPPER"),
                        help="select a range, ends included; * means no limit; velocity[2] is a component, velocity the magnitude")
     group.add_argument("--values", nargs="+", action="append", default=[], metavar=("NAME", "NUMBER"),
-                       help="select particles whose value is one of these, for example ids")
-    group.add_argument("--step", type=int, metavar="N", help="for a series: number of the step, from 0; for a grid: its step number")
+                       help="select particles whose value is one of these, for example ids, separated by spaces or commas")
+    add_step(group)
     parser.add_argument("--attributes", metavar="A,B", help="names of the attributes or fields to read (default: all)")
+
+
+def add_step(parser):
+    """Adds the option that selects a step of a series or a grid."""
+    parser.add_argument("--step", type=int, metavar="N",
+                        help="required for a series: index of the step, from 0, or -1 for the last. For a grid: a step number that 'parabat info "
+                             "--json' lists (default: the only one; diff compares all)")
 
 
 def query_of(arguments, dataset):
@@ -202,9 +214,9 @@ def query_of(arguments, dataset):
         key = aim if len(aim) > 1 else name
         if key in values:
             refuse(f"--values: '{name}' occurs twice; give all its values after one name")
-        if not listed:
+        values[key] = [number_of(text, is_whole(*aim), f"--values {name}") for text in split_numbers(listed)]
+        if not values[key]:
             refuse(f"--values: no values after '{name}'")
-        values[key] = [number_of(text, is_whole(*aim), f"--values {name}") for text in listed]
     query = {"quality": arguments.quality, "box": arguments.box, "ranges": ranges, "values": values,
              "shapes": [Sphere(sphere[:3], sphere[3]) for sphere in arguments.sphere]}
     if arguments.budget is not None:
