@@ -162,7 +162,7 @@ def check_surfaces(reader, flow, seeds):
     assert np.abs(line - np.linspace(*ends, 21)).max() < 1e-6
     surface.LimitTimes, surface.EndTime = 1, 0.6
     check_surface(surface, [flow.streak_surface(line, 0.6, max_edge=spacing)], "a surface", shown=0.6)
-    surface.SurfaceTime = "At The Present Time"
+    surface.ShowSurfaceAt = "Present Time"
     for time in (0.1, 0.4):
         check_surface(surface, [flow.streak_surface(line, time, max_edge=spacing)], "the present time", time, time)
     # UpdatePipeline(0) is UpdatePipeline().
