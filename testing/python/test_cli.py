@@ -131,6 +131,12 @@ class Cli(unittest.TestCase):
         self.fails(2, "quality 2", "query", self.a, "--quality", "2")
         self.fails(2, "choose one with --step 0 to 1", "query", self.series)
         self.fails(2, "is not a series", "query", self.a, "--step", "0")
+        single = FOLDER / "single.bat.series"
+        single.write_text('{"files": [{"name": "a.bat", "time": 0}]}')
+        for step in ((), ("--step", "0"), ("--step", "-1")):
+            self.assertEqual(self.succeeds("query", single, "--count", *step), f"{N}\n")
+        self.succeeds("diff", single, self.a)
+        self.fails(2, "a series of one step; allowed are --step 0 or -1", "query", single, "--step", "1")
         for nothing in ([], [","]):
             self.fails(2, "no values after 'id'", "query", self.a, "--values", "id", *nothing)
         self.fails(3, "broken.bat", "query", self.broken)

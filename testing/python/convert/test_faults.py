@@ -66,7 +66,7 @@ for text in ("", "0", "0M", "-8", "+8", "8X", "8B", "1_0", "M", "1e400", "inf", 
         assert "allowed is auto or a size above 0" in str(error), error
 assert option_types.three_numbers("1,2,3") == option_types.three_numbers("1 2, 3") == option_types.numbers(" 1 2 3 ") == [1, 2, 3]
 assert option_types.dimensions("4,5,6") == option_types.dimensions("4x5x6") == option_types.dimensions("4 5 6") == (4, 5, 6)
-for words in (["--steps", "1_0"], ["--steps", "::0"], ["--steps", "1:2:3:4"], ["--jobs", "1_0"], ["--target-size", "1_0"]):
+for words in (["--steps", "1_0"], ["--steps", "::0"], ["--steps", "1:2:3:4"], ["--jobs", "1_0"], ["--jobs", "4097"], ["--jobs", "-1"], ["--target-size", "1_0"]):
     assert "see 'parabat convert --help'" in refused("steps.npy", "bad.bat", *words, code=2)
 # Less than a byte becomes the minimum size, not the default.
 np.savez("few.npz", pos=xyz[:3], id=ids[:3])

@@ -111,7 +111,7 @@ def naming_accepted_kinds(path, verb, taken=(".bat", ".pbat", ".bat.series")):
 
 
 def open_one(path, number, verb):
-    """Opens the dataset at a path, or step `number` of a series."""
+    """Opens the dataset at a path, or step `number` of a series, where None is the only step."""
     if not is_series(path):
         if number is not None:
             refuse(f"--step: {path} is not a series")
@@ -125,9 +125,11 @@ def _open_step(path, number, verb):
     steps = list_steps(path)
     if not steps:
         refuse(f"{path}: a series without steps")
+    if number is None and len(steps) == 1:
+        number = 0
     if number is None or not -len(steps) <= number < len(steps):
-        refuse(f"{path}: a series of {len(steps)} steps; choose one with --step "
-               f"0 to {len(steps) - 1}, -1 for the last")
+        refuse(f"{path}: a series of one step; allowed are --step 0 or -1" if len(steps) == 1 else
+               f"{path}: a series of {len(steps)} steps; choose one with --step 0 to {len(steps) - 1}, -1 for the last")
     with naming_accepted_kinds(steps[number], verb):
         return datasets.open(steps[number])
 
@@ -167,12 +169,13 @@ def parse_attributes(arguments, dataset):
     return None if arguments.attributes is None else names_of(arguments.attributes, dataset)
 
 
-def add_query_arguments(parser):
-    """Adds the options that correspond to Dataset.read()."""
+def add_query_arguments(parser, grids=False):
+    """Adds the options that correspond to Dataset.read(). grids: the verb also accepts grids."""
     group = parser.add_argument_group("particles to select (default: all; all conditions must hold)")
     group.add_argument("--quality", type=float, default=1.0, metavar="Q",
                        help="fraction of the particles, 0 to 1, sampled evenly (default 1)")
-    group.add_argument("--budget", type=int, metavar="N", help="at most N particles, at the highest quality, or N samples")
+    group.add_argument("--budget", type=int, metavar="N", 
+                       help="at most N particles, at the highest quality" + ("; of a grid, at most N samples" if grids else ""))
     group.add_argument("--box", type=float, nargs=6, metavar=("X0", "Y0", "Z0", "X1", "Y1", "Z1"),
                        help="select the inside of a box, faces included; commas may separate the numbers")
     group.add_argument("--sphere", type=float, nargs=4, action="append", default=[],
@@ -182,15 +185,17 @@ def add_query_arguments(parser):
                        help="select a range, ends included; * means no limit; velocity[2] is a component, velocity the magnitude")
     group.add_argument("--values", nargs="+", action="append", default=[], metavar=("NAME", "NUMBER"),
                        help="select particles whose value is one of these, for example ids, separated by spaces or commas")
-    add_step(group)
-    parser.add_argument("--attributes", metavar="A,B", help="names of the attributes or fields to read (default: all)")
+    add_step(group, "a step number that 'parabat info --json' lists (default: the only one)" if grids else None)
+    parser.add_argument("--attributes", metavar="A,B",
+                        help=f"names of the attributes {'or fields ' if grids else ''}to read (default: all)")
 
 
-def add_step(parser):
-    """Adds the option that selects a step of a series or a grid."""
-    parser.add_argument("--step", type=int, metavar="N",
-                        help="required for a series: index of the step, from 0, or -1 for the last. For a grid: a step number that 'parabat info "
-                             "--json' lists (default: the only one; diff compares all)")
+def add_step(parser, of_grids=None):
+    """Adds the option that selects a step of a series. of_grids: what the number is for grids, if the verb accepts
+    them."""
+    parser.add_argument("--step", type=int, metavar="INDEX",
+                        help="index of the step, 0 is the first, -1 the last; may be omitted for a series of one step" + (
+                            f". For a grid: {of_grids}" if of_grids else ""))
 
 
 def query_of(arguments, dataset):

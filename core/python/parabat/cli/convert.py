@@ -110,7 +110,7 @@ def add_arguments(parser):
     velocities.add_argument("--coordinate-unit", metavar="UNIT", help="unit of the coordinates in IN, for example m; replaces the one declared "
                                                                        "in a netCDF file (default: as declared)")
     velocities.add_argument("--vertical", choices=("up", "down"), help="direction in which the vertical velocity is positive")
-    velocities.add_argument("--ignore-units", action="store_true", help="use all numbers unchanged, without converting between units")
+    velocities.add_argument("--ignore-units", action="store_true", help="for .bricks output only: use all numbers unchanged, without converting between units")
     velocities.add_argument("--replace", action="store_true", help="replace an existing series")
     parser.add_argument("--follow-links", action="store_true",
                         help="read linked files, external storage and virtual datasets of HDF5 inputs in other files, too, reporting each by name; by "
@@ -126,7 +126,8 @@ def add_arguments(parser):
                         help="memory limit per process, for example 2G; a plain number is in MiB. Particle steps that need more are converted in parts if their format can be "
                              "read that way. auto (default): half of the free memory")
     parser.add_argument("--jobs", metavar="N", type=option_types.jobs, default=1,
-                        help="number of processes that convert steps concurrently (default: 1, with all processors)")
+                        help="number of processes, 1 to 4096, that convert particle steps concurrently, sharing the processors; 0 for one per "
+                             "processor (default: 1, which uses all processors). Not for grids")
     parser.add_argument("--flush", action="store_true", help="wait until each dataset is on disk")
     parser.add_argument("--quiet", action="store_true", help="print errors only, without a progress bar")
     parser.add_argument("--json", action="store_true", help="print one line of JSON per dataset")

@@ -16,7 +16,7 @@ def add_arguments(parser):
     parser.add_argument("a", metavar="A")
     parser.add_argument("b", metavar="B")
     parser.add_argument("--attributes", metavar="X,Y", help="attributes to compare, and positions (default: all)")
-    add_step(parser)
+    add_step(parser, "a step number that 'parabat info --json' lists (default: all)")
     add_json(parser)
 
 

@@ -57,7 +57,7 @@ def add_arguments(parser):
     which.add_argument("--id", metavar="NAME", help="attribute with the ids (default: the one called id, ids, particle_id ...)")
     which.add_argument("--second", metavar="NAME", help="attribute that makes ids unique in combination with them, for example cpu")
     parser.add_argument("--out", required=True, metavar="OUT", help=f"ends in {', '.join(FORMATS)}")
-    parser.add_argument("--attributes", metavar="A,B", help="names of the attributes or fields to read (default: all)")
+    parser.add_argument("--attributes", metavar="A,B", help="names of the attributes to read (default: all)")
     domain = parser.add_mutually_exclusive_group()
     domain.add_argument("--unwrap", action="store_true", help="extend tracks beyond the periodic domain stored in the files")
     domain.add_argument("--unwrap-box", type=float, nargs=6, metavar=("X0", "Y0", "Z0", "X1", "Y1", "Z1"),

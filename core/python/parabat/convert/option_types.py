@@ -5,6 +5,7 @@ the package."""
 import argparse
 import re
 
+MAX_JOBS = 4096  # maximum number of processes
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
@@ -146,6 +147,6 @@ def whole(text):
 
 def jobs(text):
     """Parses a number of processes."""
-    if not text.isascii() or not text.isdecimal() or not 0 < int(text) <= 4096:
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed are 1 to 4096")
+    if not text.isascii() or not text.isdecimal() or len(text) > 18 or int(text) > MAX_JOBS:
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are 1 to {MAX_JOBS}, or 0 for one per processor")
     return int(text)
