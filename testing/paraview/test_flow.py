@@ -1025,7 +1025,7 @@ def check_memory(folder):
     path = folder("wide.bricks.series")
     parabat.flow.write_series(path, [(0, np.zeros((128, 128, 128, 3), "f4"))], flush=False)
     wide = OpenDataFile(path)
-    wide.FullResolution, wide.MemoryBudget = 1, 0
+    wide.FullResolution, wide.MemoryPerProcess = 1, 0
     with little_memory(12):
         expect(fetch(wide).GetPointData().GetNumberOfArrays(), 0, "points that do not fit")
     assert len(messages) == 1 and "need 24.0 MiB" in messages[0] and "MiB of memory are free" in messages[0], messages
@@ -1061,10 +1061,10 @@ def check(folder):
     reader.UseBox = 0
     check_field(field[0], 0, 1, "all points")
     expect(reported(), 0, "messages")
-    reader.MemoryBudget = 0.1
+    reader.MemoryPerProcess = 0.1
     check_field(field[0][::8, ::8, ::8], 0, 8, "over the budget")
     assert reported() >= 1, "no warning"
-    reader.FullResolution, reader.MemoryBudget = 0, 1024
+    reader.FullResolution, reader.MemoryPerProcess = 0, 1024
     if ranks == 1:
         check_memory(folder)
 
