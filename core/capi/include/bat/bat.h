@@ -272,8 +272,9 @@ extern "C"
     char advice[256]; /* why ranks leave processors idle; "" if they do not */
   } bat_report;
 
-  /* Writes the report as one line of JSON, with its terminating zero, into `text` of `size` bytes;
-   * 2048 are always enough. */
+  /* Writes the report of a particle write as one line of JSON, with its terminating zero, into
+   * `text` of `size` bytes; 2048 are always enough. Reads have bat_selection_report, grids
+   * bat_idx_report. */
   BAT_API int bat_report_json(const bat_report* report, char* text, size_t size);
   /* Writes it as a sentence or two for a person. */
   BAT_API int bat_report_line(const bat_report* report, char* text, size_t size);

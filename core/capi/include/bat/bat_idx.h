@@ -83,7 +83,8 @@ extern "C"
     bat_idx_options* options, const char* name, const char* value);
   /* Returns all options as a JSON array of objects with name, type, default and allowed values. */
   BAT_API const char* bat_idx_options_table(void);
-  /* Calls `progress` during writes with these options; see bat_options_set_progress. */
+  /* Calls `progress` during writes with these options; see bat_options_set_progress. In
+   * bat_mpi_idx_write, every rank calls its own function. */
   BAT_API int bat_idx_options_set_progress(
     bat_idx_options* options, bat_progress progress, void* data);
 

@@ -20,6 +20,7 @@ namespace bat
 /// What a dataset knows about one of its leaf files without opening it.
 struct LeafInfo
 {
+  /// Path to open the file, relative to the working directory if the dataset's path was.
   std::filesystem::path path;
   std::uint64_t particles = 0;
   std::uint64_t file_bytes = 0;
