@@ -278,8 +278,8 @@ void print_view(const bat::Hdf5ViewInfo& view)
   }
   for (const bat::LeftOut& array : view.left_out)
   {
-    text += fmt::format(
-      ", without {}: {}", bat::printable(array.name), bat::printable(array.reason));
+    text +=
+      fmt::format(", without {}: {}", bat::printable(array.name), bat::printable(array.reason));
   }
   fmt::print("  HDF5 view        {}\n", text);
 }

@@ -178,9 +178,9 @@ TEST(SeriesWriter, a_list_is_continued_without_what_was_written_after_the_step_i
   if (rank() == 0)
   {
     EXPECT_EQ(names_in(folder / ""),
-      (std::vector<std::string>{ ".dust.bat.series.lock", "dust.bat.series",
-        "dust.vtkhdf.series", "dust_2.bat", "dust_2.bat.leaves", "dust_3.bat", "dust_3.bat.leaves",
-        "dust_7.bat", "dust_7.bat.leaves" }));
+      (std::vector<std::string>{ ".dust.bat.series.lock", "dust.bat.series", "dust.vtkhdf.series",
+        "dust_2.bat", "dust_2.bat.leaves", "dust_3.bat", "dust_3.bat.leaves", "dust_7.bat",
+        "dust_7.bat.leaves" }));
     ASSERT_EQ(notices.lines->size(), 1U);
     EXPECT_NE(
       notices.lines->front().find("returned to step 3: 2 steps from 4 to 5"), std::string::npos)

@@ -529,7 +529,7 @@ Hdf5ViewInfo Dataset::hdf5_view() const
   }
   else if (every_leaf_has_one)
   {
-    view.reason = "the writer left it out, or it would be too large beside the leaf files";
+    view.reason = "the writer left it out, or it would be too large for these leaf files";
   }
   return view;
 }

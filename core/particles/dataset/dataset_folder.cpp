@@ -240,10 +240,10 @@ void check_view_name(const std::filesystem::path& top, const BuildOptions& optio
     (!options.hdf5_view || options.compression != Compression::None))
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("'{}' would be read as HDF5, because it ends in .vtkhdf, but {}; use a name ending "
-                  "in .bat",
-        top.string(),
-        options.hdf5_view ? "compressed columns cannot be" : "hdf5_view is 0"));
+      fmt::format(
+        "'{}' would be read as HDF5, because it ends in .vtkhdf, but {}; use a name ending "
+        "in .bat",
+        top.string(), options.hdf5_view ? "compressed columns cannot be" : "hdf5_view is 0"));
   }
 }
 

@@ -25,7 +25,7 @@ struct LeafEntry
   std::string name; ///< relative to the folder of the top file
   std::array<format::LeafKeyRecord, format::kPositionKeys> position_keys{}; ///< see Schema
   std::optional<std::vector<std::uint8_t>> in_view; ///< whether the HDF5 view shows each attribute
-  std::vector<format::SampleIdRecord> sample_ids; ///< see Schema; not among the bytes of an entry
+  std::vector<format::SampleIdRecord> sample_ids;   ///< see Schema; not among the bytes of an entry
 };
 
 /// Reads the entry from a finished leaf file. Throws as File::open does.

@@ -142,7 +142,8 @@ void put_attributes(Bytes& messages, const std::vector<Attribute>& attributes)
 // Returns when HDF5 would allocate the values of a data set with this layout.
 std::uint8_t allocation_time(const Bytes& layout)
 {
-  constexpr std::array<std::uint8_t, 4> kTimes{ 1, 2, 3, 3 }; // compact, contiguous, chunked, virtual
+  constexpr std::array<std::uint8_t, 4> kTimes{ 1, 2, 3,
+    3 }; // compact, contiguous, chunked, virtual
   return kTimes.at(std::to_integer<std::size_t>(layout.at(1)));
 }
 

@@ -56,9 +56,9 @@ struct DataSet
 {
   Bytes type;
   Dimensions dimensions;
-  Bytes layout;     ///< from one of the functions below
-  Bytes fill_value; ///< of values that are not in the file; empty for zeros
-  Bytes filters;    ///< from shuffled_and_deflated_twice(), or empty
+  Bytes layout;            ///< from one of the functions below
+  Bytes fill_value;        ///< of values that are not in the file; empty for zeros
+  Bytes filters;           ///< from shuffled_and_deflated_twice(), or empty
   std::uint32_t links = 1; ///< that lead to it
   std::vector<Attribute> attributes;
 };

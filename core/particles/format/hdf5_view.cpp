@@ -115,9 +115,9 @@ public:
     const Bytes layout = chunks.size() == 1
       ? hdf5::in_one_chunk(chunks[0], hdf5::kChunkNumbers)
       : hdf5::in_chunks(this->add_tree(chunks), hdf5::kChunkNumbers);
-    return this->add({ hdf5::number_type(ScalarType::Int64),
-      { chunks.size() * hdf5::kChunkNumbers }, layout, {}, hdf5::shuffled_and_deflated_twice(), 1,
-      {} });
+    return this->add(
+      { hdf5::number_type(ScalarType::Int64), { chunks.size() * hdf5::kChunkNumbers }, layout, {},
+        hdf5::shuffled_and_deflated_twice(), 1, {} });
   }
 
   [[nodiscard]] Bytes take() { return std::move(this->bytes_); }
@@ -325,8 +325,8 @@ void add_cells(Objects& objects, const Grid& grid, std::vector<Link>& links)
   };
   const std::vector<std::string> count_names{ "NumberOfPoints", "NumberOfCells",
     "NumberOfConnectivityIds" };
-  const std::uint64_t counts_address = objects.add_values(
-    ScalarType::Int64, counts, static_cast<std::uint32_t>(count_names.size()));
+  const std::uint64_t counts_address =
+    objects.add_values(ScalarType::Int64, counts, static_cast<std::uint32_t>(count_names.size()));
   for (const std::string& name : count_names)
   {
     links.push_back({ name, counts_address });
@@ -478,8 +478,7 @@ std::uint64_t min_bytes(const TopViewFacts& facts)
     }
   }
   const std::vector<std::uint64_t> parts = parts_of(facts.particles);
-  const std::uint64_t chunks =
-    *std::max_element(parts.begin(), parts.end()) / hdf5::kChunkNumbers;
+  const std::uint64_t chunks = *std::max_element(parts.begin(), parts.end()) / hdf5::kChunkNumbers;
   return leaves * mapping_bytes + kMinChunkBytes * chunks;
 }
 

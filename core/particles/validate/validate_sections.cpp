@@ -172,8 +172,8 @@ void check_hdf5_view(const io::RandomAccessFile& source, const format::Header& h
     if (&s != superblock && s.offset < superblock->offset + superblock->bytes)
     {
       corrupt(source,
-        fmt::format("{} is at offset {}, before the end of HDF5_SUPERBLOCK", format::describe(s),
-          s.offset));
+        fmt::format(
+          "{} is at offset {}, before the end of HDF5_SUPERBLOCK", format::describe(s), s.offset));
     }
   }
   const format::Hdf5Objects view = expected();

@@ -174,7 +174,8 @@ void validate_hdf5_view(const TopFile& top, const std::vector<LeafEntry>& leaves
     std::optional<format::Hdf5Objects> view = format::top_objects(facts);
     if (!view)
     {
-      corrupt(*top.source, "HDF5_OBJECTS exists, but a view of these leaf files would be too large");
+      corrupt(
+        *top.source, "HDF5_OBJECTS exists, but a view of these leaf files would be too large");
     }
     return std::move(*view);
   };

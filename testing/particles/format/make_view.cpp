@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// make_view FILE COUNT...: writes the HDF5 view of a top file whose leaf files have these numbers of
-// particles, without the rest of the file.
+// make_view FILE COUNT...: writes the HDF5 view of a top file whose leaf files have these numbers
+// of particles, without the rest of the file.
 
 #include "particles/format/hdf5.hpp"
 #include "particles/format/hdf5_view.hpp"
@@ -42,6 +42,7 @@ int main(int argc, char** argv)
     bytes.insert(bytes.end(), part.begin(), part.end());
   }
   std::ofstream file(argv[1], std::ios::binary);
-  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  file.write(
+    reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   return file ? 0 : 1;
 }

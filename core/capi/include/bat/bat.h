@@ -378,8 +378,8 @@ extern "C"
   BAT_API int bat_dataset_stable_sample(
     const bat_dataset* dataset, uint64_t index, const char** name);
   /* Returns a JSON object about the HDF5 view of the file: `exists`; `reason`, why it cannot have
-   * one, or ""; and `left_out`, an array of objects with `name` and `reason` for each attribute that
-   * the view does not show. Opens all leaf files. The text lives as long as the dataset. */
+   * one, or ""; and `left_out`, an array of objects with `name` and `reason` for each attribute
+   * that the view does not show. Opens all leaf files. The text lives as long as the dataset. */
   BAT_API int bat_dataset_hdf5_view(const bat_dataset* dataset, const char** json);
   BAT_API int bat_dataset_leaf_files(const bat_dataset* dataset, uint64_t* files);
   /* Returns the bytes of all files. */

@@ -88,8 +88,8 @@ struct BuildOptions
   std::uint32_t chunk_particles = 0;
 
   /// Adds an HDF5 view, through which HDF5 and stock readers of VTKHDF read the uncompressed
-  /// columns in place (FORMAT.md section 20). Takes about 8 KiB per file, 150 bytes per attribute and
-  /// 0.002 bytes per particle. A file whose positions are compressed has none.
+  /// columns in place (FORMAT.md section 20). Takes about 8 KiB per file, 150 bytes per attribute
+  /// and 0.002 bytes per particle. A file whose positions are compressed has none.
   bool hdf5_view = true;
 
   /// Maximum number of threads; 0 for as many as oneTBB finds. Does not change the bytes.
