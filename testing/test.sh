@@ -15,7 +15,7 @@ set -euo pipefail
 
 ASAN_DIR=$BUILD_DIR-asan
 MPICH_DIR=$BUILD_DIR-mpich
-TEST_PACKAGES=(clang clang-format-14 libclang-rt-14-dev lammps liblammps-dev python3-lammps python3-scipy procps python3-venv
+TEST_PACKAGES=(clang clang-format-14 hdf5-tools libclang-rt-14-dev lammps liblammps-dev python3-lammps python3-scipy procps python3-venv
   dpkg-dev file mpich libmpich-dev zsh)
 
 # These may also come from another source than Debian.

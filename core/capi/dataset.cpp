@@ -458,7 +458,7 @@ namespace
 void read_values(const bat_dataset* dataset, const char* name, const bat_selection* selection,
   void* out, std::size_t bytes, double from, double to)
 {
-  if (opened(dataset).is_empty_column(need_text(name, "attribute name")))
+  if (opened(dataset).is_absent_when_empty(need_text(name, "attribute name")))
   {
     return;
   }
@@ -551,7 +551,7 @@ void read_attribute_as(const bat_dataset* dataset, const char* name, int type,
   const bat_selection* selection, void* out, std::size_t bytes)
 {
   const bat::ScalarType requested = type_of(type);
-  if (opened(dataset).is_empty_column(need_text(name, "attribute name")))
+  if (opened(dataset).is_absent_when_empty(need_text(name, "attribute name")))
   {
     return;
   }
@@ -670,6 +670,18 @@ int bat_dataset_metadata(const bat_dataset* dataset, const char** json)
 {
   return guard_use(
     dataset, [&] { need(json, "result pointer") = handle_of(dataset).metadata.c_str(); });
+}
+
+int bat_dataset_hdf5_view(const bat_dataset* dataset, const char** json)
+{
+  return guard_use(dataset,
+    [&]
+    {
+      const bat_dataset& handle = handle_of(dataset);
+      std::call_once(
+        handle.view_known, [&] { handle.view = bat::to_json(handle.dataset.hdf5_view()); });
+      need(json, "result pointer") = handle.view.c_str();
+    });
 }
 
 int bat_dataset_leaf_files(const bat_dataset* dataset, uint64_t* files)

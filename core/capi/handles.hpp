@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -96,6 +97,8 @@ struct bat_dataset : bat::capi::SharedHandle
   bat::Dataset dataset;
   std::string metadata;
   std::vector<std::string> stable_samples;
+  mutable std::once_flag view_known;
+  mutable std::string view;      ///< for bat_dataset_hdf5_view
   bat::QueryOptions map_options; ///< for bat_map_positions and bat_map_attribute
 };
 

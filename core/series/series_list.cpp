@@ -215,6 +215,7 @@ struct List::Change
 
 List::List(std::filesystem::path path, Files files, bool flush, Notice notice)
   : path_(std::move(path))
+  , stock_list_(path_)
   , files_(std::move(files))
   , flush_(flush)
   , notice_(std::move(notice))
@@ -248,6 +249,7 @@ void List::refresh()
   {
     this->entries_ = text ? parse_entries(*text, this->path_, this->files_) : Entries();
     this->written_ = std::move(text);
+    this->stock_list_.forget_all();
   }
 }
 
@@ -336,6 +338,7 @@ void List::make_way(std::int64_t step, double time)
   Change change = this->without(step, time);
   if (change.entries.size() != this->entries_.size())
   {
+    this->stock_list_.withdraw();
     this->replace(change.entries);
     this->entries_ = std::move(change.entries);
     this->dropped_.insert(this->dropped_.end(), change.dropped.begin(), change.dropped.end());
@@ -355,6 +358,8 @@ void List::add(std::int64_t step, double time)
     dropped.end());
   this->entries_ = std::move(change.entries);
   this->replace(this->entries_);
+  this->stock_list_.forget(added.file);
+  this->stock_list_.update(this->entries_, *this->written_, this->flush_);
   for (const Entry& entry : dropped)
   {
     this->files_.remove(this->path_.parent_path() / entry.file);

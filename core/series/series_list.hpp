@@ -4,6 +4,7 @@
 #pragma once
 
 #include "series/entries.hpp"
+#include "series/stock_list.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -50,9 +51,9 @@ struct Files
 [[nodiscard]] std::string name_in_list(
   const std::filesystem::path& file, const std::filesystem::path& list);
 
-/// A list to which steps are added. An existing list is continued with those of its files that
-/// exist. A simulation that returns to a step replaces everything from that step on, so a list
-/// belongs to one process: from the first call below until the List is destroyed. Not
+/// A list to which steps are added, with its StockList. An existing list is continued with those of
+/// its files that exist. A simulation that returns to a step replaces everything from that step on,
+/// so a list belongs to one process: from the first call below until the List is destroyed. Not
 /// thread-safe.
 class List
 {
@@ -87,6 +88,7 @@ private:
   void replace(const Entries& entries);
 
   std::filesystem::path path_;
+  StockList stock_list_;
   Files files_;
   bool flush_;
   Notice notice_;

@@ -184,6 +184,7 @@ nlohmann::json describe(const bat::Dataset& file)
   {
     info["index_bytes"] = file.file_bytes() - file.data_bytes();
   }
+  info["hdf5_view"] = nlohmann::json::parse(bat::to_json(file.hdf5_view()));
   for (std::size_t k = 0; k != columns.attributes.size(); ++k)
   {
     const bat::Attribute& attribute = columns.attributes[k];
@@ -268,6 +269,21 @@ void print_size(const bat::Dataset& file, const Columns& columns)
     file.data_bytes(), index, share(index, file.data_bytes()));
 }
 
+void print_view(const bat::Hdf5ViewInfo& view)
+{
+  std::string text = view.exists ? "yes" : "no";
+  if (!view.reason.empty())
+  {
+    text += ", " + view.reason;
+  }
+  for (const bat::LeftOut& array : view.left_out)
+  {
+    text +=
+      fmt::format(", without {}: {}", bat::printable(array.name), bat::printable(array.reason));
+  }
+  fmt::print("  HDF5 view        {}\n", text);
+}
+
 void print(const bat::Dataset& file)
 {
   const Columns columns = make_columns(file);
@@ -294,6 +310,7 @@ void print(const bat::Dataset& file)
     fmt::print(
       "  stable samples   by {}\n", bat::printable(fmt::format("{}", fmt::join(ids, ", "))));
   }
+  print_view(file.hdf5_view());
   if (const bat::File* single = file.single_file())
   {
     fmt::print("  tree             {} treelets, {} blocks of {} particles, {} levels\n",

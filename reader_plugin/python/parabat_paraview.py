@@ -795,7 +795,7 @@ class _Reader(_Algorithm):
     def _add_missing(self, output, dataset):
         """Columns that other steps have, and this one without particles lacks, are empty."""
         for name, about in self._known.items():
-            if dataset.is_empty_column(name) and self._selection.ArrayIsEnabled(name):
+            if not len(dataset) and name not in dataset.attributes and self._selection.ArrayIsEnabled(name):
                 array = numpy_to_vtk(np.empty((0, about.components), about.dtype), deep=True)
                 array.SetName(name)
                 output.GetPointData().AddArray(array)

@@ -196,7 +196,7 @@ def picture(task):
             times.append(1e3 * (time.monotonic() - begin))
         answer["pictures"][kind] = statistics.median(times[1::2])
     budgeted = IDXReader(FileName=[task["path"]])
-    budgeted.MemoryBudget = 8 * task["n"] ** 3 / 2 ** 20
+    budgeted.MemoryPerProcess = 8 * task["n"] ** 3 / 2 ** 20
     pathlib.Path("/proc/self/clear_refs").write_text("5")
     before = memory("VmRSS:")
     budgeted.UpdatePipeline()

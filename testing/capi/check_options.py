@@ -24,6 +24,7 @@ CONVERT = {"target_bytes": "target-size", "mode": "aggregation", "sorted_indexes
 NOT_OF_CONVERT = {
     "threads": "pvbatch has options of its own for them",
     "flush": "a conversion waits for the disk",
+    "hdf5_view": "parabat repack removes a view",
     "repeats": "a conversion keeps the attributes that there are",
     "compare_values": "of repeats",
     "find_best_axis": "for comparisons with the paper's library",

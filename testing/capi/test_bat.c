@@ -84,6 +84,8 @@ static void every_type_comes_back(void)
   CHECK(text == NULL);
   CHECK_OK(bat_dataset_metadata(dataset, &text));
   CHECK(strstr(text, "\"run\":\"a\""));
+  CHECK_OK(bat_dataset_hdf5_view(dataset, &text));
+  CHECK(strstr(text, "\"exists\":true"));
   CHECK_OK(bat_dataset_leaf_files(dataset, &count));
   CHECK(count == 1);
   CHECK_OK(bat_dataset_file_bytes(dataset, &count));

@@ -298,6 +298,7 @@ contains
     call bat_dataset_metadata(dataset, json, status)
     call need(status == BAT_OK .and. index(json, '"run":"a b"') > 0)
     call bat_dataset_stable_sample(dataset, 1, json, status); call need(status == BAT_OK .and. json == '')
+    call bat_dataset_hdf5_view(dataset, json, status); call need(status == BAT_OK .and. index(json, '"exists":true') > 0)
     call bat_dataset_leaf_files(dataset, files, status); call need(status == BAT_OK .and. files == 1)
     call bat_dataset_file_bytes(dataset, bytes, status); call need(status == BAT_OK .and. bytes > 100)
     call bat_dataset_attribute_index(dataset, 'v', place, status)

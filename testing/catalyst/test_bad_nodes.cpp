@@ -192,8 +192,8 @@ TEST_P(BadNodes, on_one_rank_fail_the_step_on_all)
   if (mpi_test::rank() == 0)
   {
     EXPECT_EQ(run.files(),
-      (std::vector<std::string>{
-        "particles.bat.series", "particles_000001.bat", "particles_000003.bat" }));
+      (std::vector<std::string>{ "particles.bat.series", "particles.vtkhdf.series",
+        "particles_000001.bat", "particles_000003.bat" }));
   }
 }
 
@@ -232,7 +232,8 @@ TEST(BadChannels, do_not_take_others_with_them)
   if (mpi_test::rank() == 0)
   {
     EXPECT_EQ(run.files(),
-      (std::vector<std::string>{ "gas.bat.series", "gas_000001.bat", "gas_000002.bat" }));
+      (std::vector<std::string>{
+        "gas.bat.series", "gas.vtkhdf.series", "gas_000001.bat", "gas_000002.bat" }));
   }
 }
 

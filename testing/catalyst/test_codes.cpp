@@ -253,6 +253,7 @@ TEST_P(Codes, write_the_same_series_on_any_number_of_ranks)
   {
     const std::string step = std::to_string(1000000 + fixture["step"].get<int>()).substr(1);
     names.push_back(name + ".bat.series");
+    names.push_back(name + ".vtkhdf.series");
     names.push_back(name + "_" + step + ".bat");
     expect_file(run / names.back(), { expected_of(fixture, series) });
   }

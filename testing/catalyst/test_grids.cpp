@@ -235,7 +235,8 @@ TEST(Grids, are_written_beside_the_particles_of_the_same_simulation)
     run / "particles_000010.bat", of_all_ranks([](int rank) { return particles(rank, 40); }));
   expect_files(run,
     { "grid", "grid.idx", "grid_elements", "grid_elements.idx", "particles.bat.series",
-      "particles_000003.bat", "particles_000004.bat", "particles_000010.bat" });
+      "particles.vtkhdf.series", "particles_000003.bat", "particles_000004.bat",
+      "particles_000010.bat" });
 
   Params results;
   EXPECT_EQ(catalyst_results(results.get()), 0);
@@ -328,7 +329,7 @@ TEST(Grids, that_are_no_grid_are_an_error_and_keep_particles_from_nothing)
   EXPECT_EQ(lines_in(run.reported), 1U) << run.reported;
   expect_file(
     run / "particles_000001.bat", of_all_ranks([](int rank) { return particles(rank, 40); }));
-  expect_files(run, { "particles.bat.series", "particles_000001.bat" });
+  expect_files(run, { "particles.bat.series", "particles.vtkhdf.series", "particles_000001.bat" });
 }
 
 TEST(Grids, with_a_hole_are_an_error_unless_zeros_are_wanted)

@@ -208,6 +208,7 @@ def test_full_disk(test):
                 f"messages {run.messages}")
     test.expect_steps(written, particles)
     left = {p.name for p in test.folder.rglob("*")}
+    left -= {"host.vtkhdf.series"}  # absent if the disk was too full for it
     test.expect(left == {"host.bat.series", *(f"host_{s:03d}.bat" for s in written)}, f"left {left}")
     for file in test.folder.glob("*"):
         file.unlink()

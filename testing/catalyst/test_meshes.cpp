@@ -203,8 +203,8 @@ TEST(EmptyRanks, with_placeholders_everywhere_write_steps_of_species_that_there_
     if (mpi_test::rank() == 0)
     {
       EXPECT_EQ(run.files(),
-        (std::vector<std::string>{
-          "particles_ions.bat.series", "particles_ions_000001.bat", "particles_ions_000002.bat" }));
+        (std::vector<std::string>{ "particles_ions.bat.series", "particles_ions.vtkhdf.series",
+          "particles_ions_000001.bat", "particles_ions_000002.bat" }));
     }
   }
 }
@@ -291,9 +291,10 @@ TEST(Species, keep_their_names_when_others_come_and_go)
   if (mpi_test::rank() == 0)
   {
     EXPECT_EQ(run.files(),
-      (std::vector<std::string>{ "particles_a.bat.series", "particles_a_000000.bat",
-        "particles_a_000001.bat", "particles_a_000003.bat", "particles_b.bat.series",
-        "particles_b_000001.bat", "particles_b_000002.bat", "particles_b_000003.bat" }));
+      (std::vector<std::string>{ "particles_a.bat.series", "particles_a.vtkhdf.series",
+        "particles_a_000000.bat", "particles_a_000001.bat", "particles_a_000003.bat",
+        "particles_b.bat.series", "particles_b.vtkhdf.series", "particles_b_000001.bat",
+        "particles_b_000002.bat", "particles_b_000003.bat" }));
   }
   expect_file(
     run / "particles_b_000002.bat", of_all_ranks([](int rank) { return particles(rank, 40); }));
@@ -326,7 +327,7 @@ TEST(Species, have_the_same_names_after_a_restart)
   std::vector<std::string> lists;
   for (const std::string& name : names_in(folder / ""))
   {
-    if (name.find(".series") != std::string::npos && name.front() != '.') // no lock
+    if (name.find(".bat.series") != std::string::npos && name.front() != '.') // no lock
     {
       lists.push_back(name);
     }
@@ -486,7 +487,7 @@ TEST(Domains, of_a_multimesh_are_pieces_of_the_meshes_that_their_names_say)
   }
   if (mpi_test::rank() == 0)
   {
-    EXPECT_EQ(run.files().size(), 8U);
+    EXPECT_EQ(run.files().size(), 12U);
   }
 }
 
@@ -666,8 +667,8 @@ TEST(Topologies, that_are_no_particles_are_left_out_with_one_warning_each)
   if (mpi_test::rank() == 0)
   {
     EXPECT_EQ(run.files(),
-      (std::vector<std::string>{
-        "particles.bat.series", "particles_000000.bat", "particles_000001.bat" }));
+      (std::vector<std::string>{ "particles.bat.series", "particles.vtkhdf.series",
+        "particles_000000.bat", "particles_000001.bat" }));
   }
   expect_file(
     run / "particles_000001.bat", of_all_ranks([](int rank) { return particles(rank, 40); }));

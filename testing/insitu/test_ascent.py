@@ -137,7 +137,7 @@ def main():
     if COMM.rank == 0:
         check(4, [3 + 4 * rank for rank in range(COMM.size)])
         names = sorted(p.name for p in FOLDER.iterdir() if p.suffix != ".lock")
-        assert names == ["dust.bat.series", "dust_01.bat", "dust_02.bat", "dust_04.bat"], names
+        assert names == ["dust.bat.series", "dust.vtkhdf.series", "dust_01.bat", "dust_02.bat", "dust_04.bat"], names
 
 
 if __name__ == "__main__":

@@ -82,6 +82,7 @@ TEST(SeriesWriter, every_step_is_there_with_its_time)
       "dust_0000" + std::string(step == 0 ? "0" : "") + std::to_string(10 * step) + ".bat",
       0.5 * static_cast<double>(step));
     EXPECT_EQ(listed(folder / "out/dust.bat.series"), expected);
+    EXPECT_EQ(listed(folder / "out/dust.vtkhdf.series"), expected);
     MPI_Barrier(MPI_COMM_WORLD);
   }
 }
@@ -112,6 +113,8 @@ TEST(SeriesWriter, compressed_steps_are_smaller_and_have_every_bit)
       }
     }
     EXPECT_EQ(listed(folder / (std::string(name) + ".bat.series")).size(), 2u);
+    EXPECT_EQ(
+      std::filesystem::exists(folder / (std::string(name) + ".vtkhdf.series")), !compressed);
   }
   EXPECT_LT(bytes[1], bytes[0] * 9 / 10);
 }
@@ -170,18 +173,57 @@ TEST(SeriesWriter, a_list_is_continued_without_what_was_written_after_the_step_i
   write(writer, 7, 7);
   EXPECT_EQ(listed(folder / "dust.bat.series"),
     (Listed{ { "dust_2.bat", 2 }, { "dust_3.bat", 2.75 }, { "dust_7.bat", 7 } }));
+  EXPECT_EQ(listed(folder / "dust.vtkhdf.series"), listed(folder / "dust.bat.series"));
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank() == 0)
   {
     EXPECT_EQ(names_in(folder / ""),
-      (std::vector<std::string>{ ".dust.bat.series.lock", "dust.bat.series", "dust_2.bat",
-        "dust_2.bat.leaves", "dust_3.bat", "dust_3.bat.leaves", "dust_7.bat",
+      (std::vector<std::string>{ ".dust.bat.series.lock", "dust.bat.series", "dust.vtkhdf.series",
+        "dust_2.bat", "dust_2.bat.leaves", "dust_3.bat", "dust_3.bat.leaves", "dust_7.bat",
         "dust_7.bat.leaves" }));
     ASSERT_EQ(notices.lines->size(), 1U);
     EXPECT_NE(
       notices.lines->front().find("returned to step 3: 2 steps from 4 to 5"), std::string::npos)
       << notices.lines->front();
   }
+}
+
+// ParaView would open an old picture as a new one.
+TEST(SeriesWriter, the_list_for_paraview_goes_when_a_step_is_compressed)
+{
+  const SharedDir folder;
+  const FilePattern pattern((folder / "dust").string());
+  const std::filesystem::path list = folder / "dust.vtkhdf.series";
+  bat::mpi::WriteOptions options;
+  for (const bool compressed : { false, true, false })
+  {
+    options.build.compression = compressed ? bat::Compression::Lossless : bat::Compression::None;
+    SeriesWriter writer(pattern, options, Notices());
+    const std::int64_t step = compressed ? 2 : 1;
+    write(writer, step, static_cast<double>(step), 3000);
+    EXPECT_EQ(std::filesystem::exists(list), !compressed);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  EXPECT_EQ(listed(list), listed(folder / "dust.bat.series"));
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST(SeriesWriter, a_list_of_someone_else_for_paraview_stays)
+{
+  const SharedDir folder;
+  const std::filesystem::path list = folder / "dust.vtkhdf.series";
+  const nlohmann::json theirs{ { "file-series-version", "1.0" },
+    { "files", { { { "name", "other.vtkhdf" }, { "time", 5.0 } } } } };
+  if (rank() == 0)
+  {
+    std::ofstream(list) << theirs;
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  SeriesWriter writer(FilePattern((folder / "dust").string()), {});
+  write(writer, 1, 1);
+  EXPECT_EQ(listed(list), (Listed{ { "other.vtkhdf", 5 } }));
+  EXPECT_EQ(listed(folder / "dust.bat.series").size(), 1U);
+  MPI_Barrier(MPI_COMM_WORLD);
 }
 
 // Steps between those of the previous run, in files whose names contain the time.

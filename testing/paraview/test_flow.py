@@ -162,7 +162,7 @@ def check_surfaces(reader, flow, seeds):
     assert np.abs(line - np.linspace(*ends, 21)).max() < 1e-6
     surface.LimitTimes, surface.EndTime = 1, 0.6
     check_surface(surface, [flow.streak_surface(line, 0.6, max_edge=spacing)], "a surface", shown=0.6)
-    surface.Show = "At The Present Time"
+    surface.ShowSurfaceAt = "Present Time"
     for time in (0.1, 0.4):
         check_surface(surface, [flow.streak_surface(line, time, max_edge=spacing)], "the present time", time, time)
     # UpdatePipeline(0) is UpdatePipeline().
@@ -407,7 +407,7 @@ def check_images(folder, flow, ranks):
     lines.Direction, lines.PointsOnFaces = "Backward", 0
     check_lines(fetch(lines), flow.path_lines(positions, 1.0, backward=True), [1.0], "lines of images, backward")
     assert steps() <= len(TIMES) + 2
-    lines.Direction, lines.Show = "Forward", "Particles"
+    lines.Direction, lines.Output = "Forward", "Particles"
     there = fetch(lines, 0.6)
     part = flow.path_lines(positions, end_time=0.6)
     expect(there.GetNumberOfPoints(), int((part.reasons == 8).sum()), "particles of images")
@@ -688,13 +688,13 @@ def check_reader(folder, ranks):
 
     # Colours of the first time apply to all.
     for show in ("Particles", "Streak Lines"):
-        lines.Show = show
+        lines.Output = show
         for time in (1e-9, 0.5):
             fetch(lines, time)
             points = lines.GetDataInformation().GetPointDataInformation()
             expect(points.GetArrayInformation("ParticleAge").GetComponentRange(0), (0, 2), f"range of the age of {show}")
             expect(points.GetArrayInformation("SimulationTime").GetComponentRange(0), (0, 2), f"range of the time of {show}")
-    lines.Show = "Path Lines"
+    lines.Output = "Path Lines"
 
     # Level files, as grouped by a dialog.
     files = [folder(f"short_{i:04d}.bricks") for i in range(3)]
@@ -746,11 +746,11 @@ self.GetOutput().GetPointData().AddArray(times)
     check_own(lambda time: [time, *(t for t in TIMES if t > time)], "and at each time step")
     lines.Release, lines.ReleaseInterval, lines.Direction = "At Intervals", 0.2, "Backward"
     check_own(lambda time: [time - i * 0.2 for i in range(6) if time - i * 0.2 >= 0], "at intervals, backward", backward=True)
-    lines.Show, lines.Direction, lines.Release = "Streak Lines", "Forward", "Once"
+    lines.Output, lines.Direction, lines.Release = "Streak Lines", "Forward", "Once"
     at = arrays_of(fetch(lines, 0.5).GetPointData())
     assert len(at["ReleaseTime"]) and set(at["ReleaseTime"].tolist()) <= {*own[inside].tolist(), *TIMES}, at["ReleaseTime"]
     messages.clear()
-    lines.Show, lines.MaximumAge = "Path Lines", 0.3
+    lines.Output, lines.MaximumAge = "Path Lines", 0.3
     check_own(lambda time: [time], "with a greatest age", max_age=0.3)
     assert 12 in arrays_of(fetch(lines).GetCellData())["ReasonForTermination"]
     messages.clear()
@@ -811,7 +811,7 @@ def check_wrap(folder):
     source, positions = seeds_of(40)
     lines = FlowPathLinesWithCustomSource(Input=OpenDataFile(folder("round.bricks.series")), SeedSource=source)
     for show, time in (("Path Lines", 0), ("Path Lines Up To The Present Time", 0.6), ("Streak Lines", 1)):
-        lines.Show, lines.WrapAtCyclicBorders = show, 0
+        lines.Output, lines.WrapAtCyclicBorders = show, 0
         whole = fetch(lines, time)
         ends = np.reshape(whole.GetPoints().GetBounds(), (3, 2))
         assert ends.min() < -1 and ends.max() > LENGTH + 1, ends
@@ -828,7 +828,7 @@ def check_wrap(folder):
             assert len(of_cut) == len(points), name
             if name != "ArrivalTime":  # outside of any destination
                 assert of_cut.min() >= values.min() and of_cut.max() <= values.max(), name
-    lines.Show, lines.WrapAtCyclicBorders = "Particles", 0
+    lines.Output, lines.WrapAtCyclicBorders = "Particles", 0
     whole = fetch(lines, 1)
     lines.WrapAtCyclicBorders = 1
     at = vtk_to_numpy(fetch(lines, 1).GetPoints().GetData())
@@ -917,7 +917,7 @@ def check_hints(folder, ranks):
         check_lines(data, reference, [0.0], "lines with hints")
         counts = [field_value(data, "hinted"), field_value(data, "hints_used")]
         lines.UpdatePropertyInformation()
-        expect([lines.Hinted, lines.HintsUsed], counts, "hints in the panel")
+        expect([lines.BricksHinted, lines.HintsUsed], counts, "hints in the panel")
         assert counts[1] <= counts[0] <= field_value(data, "prefetched"), counts
         return counts[0]
     expect(lines.Hints, "Read", "hints at first")
@@ -1025,7 +1025,7 @@ def check_memory(folder):
     path = folder("wide.bricks.series")
     parabat.flow.write_series(path, [(0, np.zeros((128, 128, 128, 3), "f4"))], flush=False)
     wide = OpenDataFile(path)
-    wide.FullResolution, wide.MemoryBudget = 1, 0
+    wide.FullResolution, wide.MemoryPerProcess = 1, 0
     with little_memory(12):
         expect(fetch(wide).GetPointData().GetNumberOfArrays(), 0, "points that do not fit")
     assert len(messages) == 1 and "need 24.0 MiB" in messages[0] and "MiB of memory are free" in messages[0], messages
@@ -1061,10 +1061,10 @@ def check(folder):
     reader.UseBox = 0
     check_field(field[0], 0, 1, "all points")
     expect(reported(), 0, "messages")
-    reader.MemoryBudget = 0.1
+    reader.MemoryPerProcess = 0.1
     check_field(field[0][::8, ::8, ::8], 0, 8, "over the budget")
     assert reported() >= 1, "no warning"
-    reader.FullResolution, reader.MemoryBudget = 0, 1024
+    reader.FullResolution, reader.MemoryPerProcess = 0, 1024
     if ranks == 1:
         check_memory(folder)
 
@@ -1090,7 +1090,7 @@ def check(folder):
     fetch(lines)
 
     # Another time requires no new run; a part that ends there.
-    lines.Show = "Path Lines Up To The Present Time"
+    lines.Output = "Path Lines Up To The Present Time"
     for time in (0, 0.25, 0.6, 1, 7):
         data = fetch(lines, time)
         part = flow.path_lines(positions, keep_faces=True, end_time=time if time < 1 else 1) if time else None
@@ -1106,7 +1106,7 @@ def check(folder):
             end = np.linalg.norm(points[cell[-1]] - part.ends[seed]) / spacing
             assert end < 1e-4, (time, seed, end)
             expect(len(cell), int(part.offsets[seed + 1] - part.offsets[seed]), "points")
-    lines.Show = "Particles"
+    lines.Output = "Particles"
     data = fetch(lines, 0.6)
     part = flow.path_lines(positions, end_time=0.6)
     there = np.flatnonzero(part.reasons == 8)
@@ -1118,7 +1118,7 @@ def check(folder):
     expect(data.GetNumberOfVerts(), len(there), "vertices")
 
     # Streak lines: the particles of each seed in the order of their release.
-    lines.Show, lines.Release, lines.ReleaseInterval = "Streak Lines", "At Intervals", 0.125
+    lines.Output, lines.Release, lines.ReleaseInterval = "Streak Lines", "At Intervals", 0.125
     releases = [0.125 * i for i in range(9)]
     data = fetch(lines, 0.5)
     at, of, points = arrays_of(data.GetPointData()), arrays_of(data.GetCellData()), vtk_to_numpy(data.GetPoints().GetData())
@@ -1135,7 +1135,7 @@ def check(folder):
     expect(count, 60 + int(np.sum([(e.reasons == 8).sum() for e in ends.values()])), "points of streak lines")
 
     # Backwards from a part of the times, released at time steps, and a destination.
-    lines.Show, lines.Direction, lines.Release = "Path Lines", "Backward", "At Each Time Step"
+    lines.Output, lines.Direction, lines.Release = "Path Lines", "Backward", "At Each Time Step"
     lines.LimitTimes, lines.StartTime, lines.EndTime = 1, 0.1, 0.9
     releases = [0.9, 0.5, 0.25, 0.1]
     lines.UseDestination, lines.Destination = 1, [2, 3.5, 2, 3.5, 1, 5]
@@ -1254,10 +1254,10 @@ def check(folder):
 
     # State files and traces recreate the same.
     if ranks == 1:
-        lines.Keep, own.Show, reader.CacheSize = "Those That Arrive", "Particles", 77
+        lines.Keep, own.Output, reader.CacheSize = "Those That Arrive", "Particles", 77
         ftle.Direction, ftle.StartTime, ftle.Dimensions, ftle.UseBox, ftle.Box = "Both", 0.5, [5, 6, 7], 1, [2, 3, 2, 3, 2, 4]
         exponents = arrays_of(fetch(ftle).GetPointData())
-        surface.Tear, surface.StartTime = 3, 0.45
+        surface.TearFactor, surface.StartTime = 3, 0.45
         triangles = triangles_of(fetch(surface, -1))
         state = folder("flow.pvsm")
         SaveState(state)
@@ -1269,7 +1269,7 @@ def check(folder):
         LoadState(state)
         sources = {source.GetXMLName(): source for source in GetSources().values()}
         expect(sources["BricksReader"].CacheSize, 77.0, "a state file's cache")
-        expect(sources["FlowPathLines"].Show, "Particles", "what a state file shows")
+        expect(sources["FlowPathLines"].Output, "Particles", "what a state file shows")
         expect(list(sources["FlowPathLines"].SeedType.Point2), [5.0, 5.0, 5.0], "a state file's line")
         expect(fetch(sources["FlowPathLines"], 0).GetNumberOfPoints(), 11, "particles of a state file")
         again = triangles_of(fetch(sources["FlowStreakSurface"], -1))

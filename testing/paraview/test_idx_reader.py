@@ -97,7 +97,7 @@ def check(folder):
     # A level that fits, over all ranks together; the cost predicts the read.
     bytes_of = lambda level: sum(a.nbytes for a in at_level(few, path, level)[0].values())
     for mebibytes in (0.25, 0.05, 1e-9):
-        reader.MemoryBudget = mebibytes
+        reader.MemoryPerProcess = mebibytes
         level = max([l for l in range(levels + 1) if bytes_of(l) <= mebibytes * 2 ** 20 * ranks], default=0)
         reader.UpdatePropertyInformation()
         cost = list(reader.LoadCost)
@@ -109,7 +109,7 @@ def check(folder):
         reader.UpdatePropertyInformation()
         expect((reader.LoadedLevel, reader.TargetLevel), (level, level), "levels within a budget")
     reported()  # pvbatch warns once that it is reduced
-    reader.MemoryBudget = 0
+    reader.MemoryPerProcess = 0
 
     # Ghosts are the neighbours' samples, and marked.
     ghosts = ProgrammableFilter(Input=reader, OutputDataSetType="vtkPolyData", CopyArrays=0)
@@ -237,7 +237,7 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
         file.write("(version)\n6\n(box)\n" + "0 1048575 " * 3 + "\n(fields)\np float64 + v float32[3]\n(bits)\nV" + "012" * 20 +
                    "\n(bitsperblock)\n15\n(blocksperfile)\n256\n(filename_template)\n./huge/%04x.bin\n")
     big = OpenDataFile(huge)
-    big.Resolution, big.MemoryBudget = 62, 0
+    big.Resolution, big.MemoryPerProcess = 62, 0
     expect(len(pieces(big).get("rank", [])), 0, "samples that no memory holds")
     big.UpdatePropertyInformation()
     assert huge in big.Error and "level 60" in big.Error and "EiB; " in big.Error, big.Error

@@ -280,14 +280,14 @@ def grids():
               [int((b - o) // s) for b, o, s in zip((20, 15, 40), lower, spacing)]]
     expected, first = at_level({k: v for k, v in truth(0).items() if k in ("id", "place")}, name, levels, *inside)
     check_image(grid, expected, first, lower, spacing, "box", time=-1, ranks=RANKS)
-    grid.UseBox, grid.MemoryBudget = 0, 0.1
+    grid.UseBox, grid.MemoryPerProcess = 0, 0.1
     grid.UpdatePipeline(-1)
     grid.UpdatePropertyInformation()
     with idx.open(name) as dataset:
         expect(int(grid.LoadedLevel), dataset.level_within(int(0.1 * 2 ** 20) * RANKS, ["id", "place"]), "level in the budget")
     # From one level to the next, reusing loaded samples.
     sys.modules["parabat_paraview"].FIRST_MEBIBYTES = 1 / 64
-    grid.MemoryBudget, grid.RefineWhileIdle = 0, 1
+    grid.MemoryPerProcess, grid.RefineWhileIdle = 0, 1
     seen = []
     while not seen or seen[-1] != levels:
         grid.UpdatePipeline(-1)

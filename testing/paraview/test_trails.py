@@ -98,10 +98,10 @@ def check_all(source, what, times):
         step = min(int(time / 0.25), STEPS - 1)
         for show, first, end in (("Whole Trails", 0, STEPS), ("Up To The Present Time", 0, step + 1),
                                  ("The Last Steps", max(0, step - 2), step + 1)):
-            source.Show = show
+            source.Output = show
             source.NumberOfSteps = 3
             check(source, time, first, end, f"{what}, {show} at {time}")
-    source.Show = "Whole Trails"
+    source.Output = "Whole Trails"
 
 
 def format_text(ids):
@@ -200,12 +200,12 @@ expect(speed.astype("f4"), np.array([steps[i][1]["speed"][row(i, IDS[0])] for i 
 Delete(plot)
 
 # State files and traces recreate the same.
-trails.Show = "The Last Steps"
+trails.Output = "The Last Steps"
 trails.NumberOfSteps = 4
 state = os.path.join(folder, "trails.pvsm")
 SaveState(state)
 smtrace.start_trace()
-BATTrails(registrationName="traced", FileNames=[path], Ids=format_text(IDS), Show="Up To The Present Time")
+BATTrails(registrationName="traced", FileNames=[path], Ids=format_text(IDS), Output="Up To The Present Time")
 trace = smtrace.stop_trace()
 ResetSession()
 LoadState(state)
@@ -241,9 +241,9 @@ opened = OpenDataFile(tracks)
 expect(opened.SMProxy.GetXMLName(), "BATTrails", "what a tracks file opens as")
 expect(len(opened.TimestepValues), len(truth.steps), "samples")
 check_tracks(opened, "tracks", truth.ids, range(99))
-opened.Show = "Up To The Present Time"
+opened.Output = "Up To The Present Time"
 check_tracks(opened, "tracks up to step 5", truth.ids, range(6))
-opened.Show = "Whole Trails"
+opened.Output = "Whole Trails"
 opened.Ids = format_text(truth.ids[3:9])
 check_tracks(opened, "some of the tracks", truth.ids[3:9], range(99))
 paired = os.path.join(os.path.dirname(tracks), "spec_finished.tracks.bat")

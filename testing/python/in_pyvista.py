@@ -57,6 +57,13 @@ class PyVista(unittest.TestCase):
         with self.assertRaises(parabat.BatValueError):
             pyvista.read("x.bat", quality=2)
 
+    def test_read_without_our_reader(self):
+        parabat.write("y.vtkhdf", self.xyz, self.columns, time=0.5)
+        parts = pyvista.read("y.vtkhdf")
+        self.assertEqual([part.n_points for part in parts], [N // 10, N - N // 10])
+        points = np.concatenate([part.points for part in parts])
+        self.rows(points, {name: np.concatenate([part.point_data[name] for part in parts]) for name in self.columns})
+
     def test_grids(self):
         random = np.random.default_rng(6)
         fields = {"p": random.random((9, 12, 14), np.float32), "v": random.random((9, 12, 14, 3)),

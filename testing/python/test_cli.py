@@ -118,13 +118,27 @@ class Cli(unittest.TestCase):
         self.assertIn(str(2**60 + 7), out)
         self.assertEqual(self.succeeds("query", self.a, "--budget", "777", "--count"), "777\n")
         self.assertEqual(self.succeeds("query", self.a, "--sphere", 0, 0, 0, 9, "--count"), f"{N}\n")
+        inside = f"{np.count_nonzero(np.all(self.xyz <= 0.5, axis=1))}\n"
+        for box in (["--box", "-1,-1,-1,.5,.5,.5"], ["--box=-1,-1,-1,.5,.5,.5"], ["--box", "-1, -1, -1, 0.5, 0.5, 0.5"]):
+            self.assertEqual(self.succeeds("query", "--count", *box, self.a), inside)
+        self.assertEqual(self.succeeds("query", "--sphere=0,0,0,9", self.a, "--sphere", "0,0,0,9", "--count"), f"{N}\n")
+        self.fails(2, "--box: expected 6 arguments", "query", self.a, "--box", "0,0,0,1,1")
+        out = self.succeeds("query", self.a, "--count", "--values", "id", f"{2**60 + 7},{2**60 + 9}", 2**60 + 11)
+        self.assertEqual(out, "3\n")
         self.assertIn("no values", self.succeeds("query", self.a, "--values", "id", "5"))
         self.fails(2, "'heat'", "query", self.a, "--range", "heat", "0", "1")
         self.fails(2, "--range mass: 'warm' is not a number", "query", self.a, "--range", "mass", "0", "warm")
         self.fails(2, "quality 2", "query", self.a, "--quality", "2")
         self.fails(2, "choose one with --step 0 to 1", "query", self.series)
         self.fails(2, "is not a series", "query", self.a, "--step", "0")
-        self.fails(2, "no values after 'id'", "query", self.a, "--values", "id")
+        single = FOLDER / "single.bat.series"
+        single.write_text('{"files": [{"name": "a.bat", "time": 0}]}')
+        for step in ((), ("--step", "0"), ("--step", "-1")):
+            self.assertEqual(self.succeeds("query", single, "--count", *step), f"{N}\n")
+        self.succeeds("diff", single, self.a)
+        self.fails(2, "a series of one step; allowed are --step 0 or -1", "query", single, "--step", "1")
+        for nothing in ([], [","]):
+            self.fails(2, "no values after 'id'", "query", self.a, "--values", "id", *nothing)
         self.fails(3, "broken.bat", "query", self.broken)
 
     def test_numbers_mean_what_is_written(self):

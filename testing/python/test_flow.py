@@ -148,6 +148,7 @@ class Flow(unittest.TestCase):
         self.assertLess(lines.statistics["steps"], whole.statistics["steps"])
         ends = flow.path_lines(grows, seeds, times, end_time=0.5, keep_points=False)
         self.assertEqual(ends.resting.shape, (0,))
+        self.assertEqual((ends.positions.size, ends.times.size, ends.velocities.size, ends.ends.shape), (0, 0, 0, (len(seeds), 3)))
         on = flow.path_lines(grows, seeds, times, keep_points=False, resume=ends)
         np.testing.assert_allclose(on.ends, whole.ends, atol=1e-5)
         for change, reported in (({"reasons": 0 * whole.reasons}, "reason 0 of line 0"),
@@ -323,6 +324,9 @@ class Flow(unittest.TestCase):
             one = turn.path_lines([0.5, 0, 0.1])
             self.assertEqual((len(one), one.checksum), (1, whole.checksum))
             self.assertEqual(turn.path_lines((0.5, 0, 0.1), [0.25]).times[0], 0.25)
+            self.assertEqual(flow.path_lines(turn, (0.5, 0, 0.1), release_times=0.5).times[0], 0.5)
+            with self.assertRaisesRegex(parabat.BatValueError, "release_times: .*; allowed: one number, or one for each of 3 seeds"):
+                turn.path_lines([[0.5, 0, 0.1]] * 3, release_times=[0, 0.5])
             for nothing in ([], np.empty((0, 3)), ()):
                 none = turn.path_lines(nothing)
                 self.assertEqual((len(none), none.ends.shape, none.offsets.tolist(), none.positions.shape), (0, (0, 3), [0], (0, 3)))

@@ -175,8 +175,9 @@ class Follow(unittest.TestCase):
             self.assertTrue(np.array_equal(arrays["velocity"], trails["velocity"].data, equal_nan=True))
             self.assertTrue(np.array_equal(arrays["counts"], trails.counts))
 
-        code, reported, complaint = run("follow", self.series, "--ids", "-5..-3", "-7", "--out", FOLDER / "none.csv", "--json")
-        self.assertEqual((code, json.loads(reported)["ids"]), (0, 4), complaint)
+        for ids in (["-5..-3", "-7"], ["-5..-3,-7"], ["-7, -5..-3"], ["-7,", "-5..-3"]):
+            code, reported, complaint = run("follow", self.series, "--ids", *ids, "--out", FOLDER / "none.csv", "--json")
+            self.assertEqual((code, json.loads(reported)["ids"]), (0, 4), complaint)
         damaged = FOLDER / "ids.bin"
         damaged.write_bytes(b"12 \xff")
         for code, words, arguments in (

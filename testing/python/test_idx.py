@@ -18,7 +18,7 @@ import xml.etree.ElementTree
 
 import numpy as np
 import parabat
-from parabat import idx
+from parabat import _options, idx
 from parabat.cli import main
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -304,6 +304,13 @@ class Idx(unittest.TestCase):
         names = {row["name"] for row in idx.options_table()}
         for text in (idx.write.__doc__, (TOP / "core" / "capi" / "include" / "bat" / "bat_idx.h").read_text()):
             self.assertEqual(names - set(re.findall(r"\w+", text)), set())
+
+    def test_every_option_has_a_meaning(self):
+        for table, meanings in ((parabat.options_table(), _options.PARTICLES), (idx.options_table(), _options.GRIDS)):
+            self.assertEqual({row["name"] for row in table}, set(meanings))
+            for row in table:
+                self.assertEqual(list(row), ["name", "type", "default", "allowed", "meaning"])
+                self.assertGreater(len(row["meaning"]), 10, row)
 
     def test_pidx(self):
         idx.write("p.idx", self.fields, dialect="pidx", flush=False)

@@ -6,6 +6,7 @@ made no wheel.
 """
 
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -31,7 +32,13 @@ def main(folder):
         return SKIPPED
     wheel, = wheels
     subprocess.run([*pip, "--no-index", "--no-deps", "--force-reinstall", wheel], check=True)
-    inside = pathlib.Path(__file__).with_name("in_pyvista.py")
+    here = pathlib.Path(__file__).parent
+    inside, stock = here / "in_pyvista.py", here / "stock_vtk.py"
+    stock_files = folder / "stock"
+    shutil.rmtree(stock_files, ignore_errors=True)
+    subprocess.run([python, stock, "make", stock_files, here.parent / "particles" / "golden" / "v1"], check=True)
+    subprocess.run([python, stock, "check", stock_files], check=True)
+    shutil.rmtree(stock_files)
     return subprocess.run([python, "-W", "error::DeprecationWarning:parabat", inside, folder / "scratch"], check=False).returncode
 
 

@@ -519,8 +519,8 @@ std::optional<std::string> bat_vtk::RemarkOnLevel(const std::vector<Leaf>& leave
     {
       std::ostringstream text;
       text << "only level " << level << " of " << requested
-           << " is written; to write all, set Memory Budget of the IDX reader to 0 and wait until "
-              "it has refined";
+           << " is written; to write all, set Memory Per Process of the IDX reader to 0 and wait "
+              "until it has refined";
       return text.str();
     }
   }

@@ -178,8 +178,8 @@ def parse(words):
     parser.add_argument("--time-column", metavar="NAME",
                         help="column of a .csv, .tsv or .txt with the time of each row: its rows become one step per time; none keeps such a column as "
                              "an attribute (default: detected by name)")
-    parser.add_argument("--target-size", metavar="MIB", type=option_types.size, default=0,
-                        help="target size of a leaf file, in MiB; auto (default) chooses it")
+    parser.add_argument("--target-size", metavar="SIZE", type=option_types.size, default=0,
+                        help="target size of a leaf file, for example 8M; a plain number is in MiB. auto (default) chooses it")
     parser.add_argument("--aggregation", choices=AGGREGATIONS, default="adaptive",
                         help="method of dividing particles into leaf files (default: adaptive)")
     parser.add_argument("--block-particles", metavar="N", type=int, default=0,
@@ -417,7 +417,7 @@ class Converter:
 
     def _set_up(self, writer):
         options = self._options
-        writer.LeafFileSize = options.target_size
+        writer.LeafFileSize = options.target_size / (1 << 20)  # MiB
         writer.Aggregation = AGGREGATIONS[options.aggregation]
         writer.BlockParticles = options.block_particles
         writer.TreeletParticles = options.treelet_particles

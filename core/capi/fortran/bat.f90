@@ -57,7 +57,8 @@ module bat
   public :: bat_piece_writer_create, bat_piece_writer_add, bat_piece_writer_fail, bat_piece_writer_finish, &
     bat_piece_writer_free
   public :: bat_dataset_count, bat_dataset_position_type, bat_dataset_bounds, bat_dataset_time, &
-    bat_dataset_step, bat_dataset_metadata, bat_dataset_stable_sample, bat_dataset_leaf_files, bat_dataset_file_bytes, &
+    bat_dataset_step, bat_dataset_metadata, bat_dataset_stable_sample, bat_dataset_hdf5_view, bat_dataset_leaf_files, &
+    bat_dataset_file_bytes, &
     bat_dataset_attribute_count, bat_dataset_attribute, bat_dataset_attribute_index, &
     bat_dataset_attribute_range
   public :: bat_query_create, bat_query_free, bat_query_set_quality, bat_query_set_box, &
@@ -313,6 +314,9 @@ module bat
     function c_stable_sample(dataset, index, name) bind(c, name="bat_dataset_stable_sample") result(status)
       import; type(c_ptr), value :: dataset; integer(c_int64_t), value :: index
       type(c_ptr), intent(out) :: name; integer(c_int) :: status
+    end function
+    function c_hdf5_view(dataset, json) bind(c, name="bat_dataset_hdf5_view") result(status)
+      import; type(c_ptr), value :: dataset; type(c_ptr), intent(out) :: json; integer(c_int) :: status
     end function
     function c_leaf_files(dataset, files) bind(c, name="bat_dataset_leaf_files") result(status)
       import; type(c_ptr), value :: dataset; integer(c_int64_t), intent(out) :: files
@@ -1172,6 +1176,16 @@ contains
     status = c_stable_sample(dataset, int(index - 1, c_int64_t), text)
     name = ''
     if (status == 0 .and. c_associated(text)) name = format_text(text)
+  end subroutine
+
+  subroutine bat_dataset_hdf5_view(dataset, json, status)
+    type(c_ptr), intent(in) :: dataset
+    character(:), allocatable, intent(out) :: json
+    integer, intent(out) :: status
+    type(c_ptr) :: text
+    status = c_hdf5_view(dataset, text)
+    json = ''
+    if (status == 0) json = format_text(text)
   end subroutine
 
   subroutine bat_dataset_leaf_files(dataset, files, status)

@@ -17,6 +17,8 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <system_error>
 
 namespace bat
@@ -483,6 +485,55 @@ std::vector<std::string> Dataset::stable_samples() const
                           : std::vector<std::string>();
 }
 
+Hdf5ViewInfo Dataset::hdf5_view() const
+{
+  const Impl& impl = *this->impl_;
+  if (impl.single)
+  {
+    return impl.single->hdf5_view();
+  }
+  Hdf5ViewInfo view;
+  if (!impl.top)
+  {
+    return view;
+  }
+  view.exists = format::find_section(impl.top->sections, format::SectionKind::Hdf5Objects);
+  std::set<std::string> names;
+  bool every_leaf_has_one = true;
+  for (std::size_t i = 0; i != this->leaves().size(); ++i)
+  {
+    try
+    {
+      Hdf5ViewInfo leaf = this->leaf_file(i).hdf5_view();
+      every_leaf_has_one = every_leaf_has_one && leaf.exists;
+      if (!leaf.reason.empty() && view.reason.empty())
+      {
+        view.reason = fmt::format("leaf file {}: {}", i, leaf.reason);
+      }
+      for (LeftOut& attribute : leaf.left_out)
+      {
+        if (view.exists && names.insert(attribute.name).second)
+        {
+          view.left_out.push_back(std::move(attribute));
+        }
+      }
+    }
+    catch (const Error&)
+    {
+      every_leaf_has_one = false; // The others are described.
+    }
+  }
+  if (view.exists)
+  {
+    view.reason.clear();
+  }
+  else if (every_leaf_has_one)
+  {
+    view.reason = "the writer left it out, or it would be too large for these leaf files";
+  }
+  return view;
+}
+
 std::vector<std::string> Dataset::attribute_names() const
 {
   std::vector<std::string> names;
@@ -498,9 +549,9 @@ std::size_t Dataset::attribute_index(std::string_view name) const
   return query::find_attribute(this->name(), this->attributes(), name);
 }
 
-bool Dataset::is_empty_column(std::string_view name) const
+bool Dataset::is_absent_when_empty(std::string_view name) const
 {
-  return query::is_empty_column(this->particle_count(), this->attributes(), name);
+  return query::is_absent_when_empty(this->particle_count(), this->attributes(), name);
 }
 
 std::uint64_t Dataset::bytes_per_particle() const noexcept

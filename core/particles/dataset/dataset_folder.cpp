@@ -2,7 +2,6 @@
 #include "particles/dataset/dataset_folder.hpp"
 
 #include "bat/error.hpp"
-#include "bat/writer.hpp"
 #include "common/io/atomic_file.hpp"
 #include "common/io/random_access_file.hpp"
 #include "particles/dataset/top_file.hpp"
@@ -232,6 +231,19 @@ void check_name(const std::filesystem::path& top)
           ".bat",
           top.string(), ending));
     }
+  }
+}
+
+void check_view_name(const std::filesystem::path& top, const BuildOptions& options)
+{
+  if (top.extension() == ".vtkhdf" &&
+    (!options.hdf5_view || options.compression != Compression::None))
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format(
+        "'{}' would be read as HDF5, because it ends in .vtkhdf, but {}; use a name ending "
+        "in .bat",
+        top.string(), options.hdf5_view ? "compressed columns cannot be" : "hdf5_view is 0"));
   }
 }
 

@@ -2,6 +2,7 @@
 // The folder next to a top file that holds its leaf files: names, and which files may be removed.
 #pragma once
 
+#include "bat/writer.hpp"
 #include "common/io/lock_file.hpp"
 #include "particles/format/layout.hpp"
 
@@ -19,6 +20,10 @@ namespace bat
 /// Throws Error{InvalidArgument} if a dataset may not have this name because readers take its
 /// ending for another kind of file: tracks, lists of steps, grids, velocities.
 void check_name(const std::filesystem::path& top);
+
+/// Throws Error{InvalidArgument} if a dataset with a name ending in .vtkhdf, which programs open as
+/// HDF5, would have no HDF5 view.
+void check_view_name(const std::filesystem::path& top, const BuildOptions& options);
 
 /// Returns a leaf file name such as "00012-0123456789abcdef.bat". Leaf files are named by their
 /// contents, so that rewriting a dataset never changes a file to which the present dataset refers.

@@ -2,12 +2,14 @@
 #include "bat/file.hpp"
 
 #include "bat/error.hpp"
+#include "particles/format/hdf5_view.hpp"
 #include "particles/query/column_reader.hpp"
 #include "particles/query/conditions.hpp"
 #include "particles/query/select.hpp"
 #include "particles/tree/file_impl.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -171,6 +173,40 @@ const std::vector<std::uint64_t>& File::level_ends() const noexcept
 std::vector<std::string> File::stable_samples() const
 {
   return format::sample_names(this->impl_->schema);
+}
+
+std::string to_json(const Hdf5ViewInfo& view)
+{
+  nlohmann::ordered_json json{ { "exists", view.exists }, { "reason", view.reason },
+    { "left_out", nlohmann::ordered_json::array() } };
+  for (const LeftOut& array : view.left_out)
+  {
+    json["left_out"].push_back({ { "name", array.name }, { "reason", array.reason } });
+  }
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+Hdf5ViewInfo File::hdf5_view() const
+{
+  const File::Impl& impl = *this->impl_;
+  const format::LeafViewFacts facts =
+    format::leaf_view_facts(impl.header, impl.sections, impl.schema, {});
+  Hdf5ViewInfo view;
+  view.reason = format::reason_against_view(facts);
+  view.exists = view.reason.empty() &&
+    format::find_section(impl.sections, format::SectionKind::Hdf5Objects) != nullptr;
+  if (view.exists)
+  {
+    const std::vector<std::string> reasons = format::reasons_against_attributes(facts);
+    for (std::size_t k = 0; k != reasons.size(); ++k)
+    {
+      if (!reasons[k].empty())
+      {
+        view.left_out.push_back({ facts.attributes[k].name, reasons[k] });
+      }
+    }
+  }
+  return view;
 }
 
 std::uint64_t File::data_bytes() const noexcept

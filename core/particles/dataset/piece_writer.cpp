@@ -282,6 +282,7 @@ public:
   {
     check_name(path);
     check_options(this->options_);
+    check_view_name(path, this->options_.build);
     if (this->memory_ < kMinMemory)
     {
       refuse(fmt::format("memory_bytes is {}; allowed is a whole number of at least {}, or 0 for "

@@ -3,6 +3,9 @@
 
 #include "common/numbers.hpp"
 #include "particles/format/encode.hpp"
+#include "particles/format/encode_parts.hpp"
+#include "particles/format/hdf5.hpp"
+#include "particles/format/hdf5_view.hpp"
 #include "particles/tree/bounds.hpp"
 #include "particles/tree/file_impl.hpp"
 #include "particles/write/shallow_tree.hpp"
@@ -10,6 +13,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 namespace bat
 {
@@ -63,6 +67,82 @@ Extents collect_extents(const std::vector<LeafEntry>& leaves)
     }
   }
   return extents;
+}
+
+/// The bytes of a top file, section by section.
+class TopSections
+{
+public:
+  /// Leaves the place of HDF5_SUPERBLOCK free if asked to.
+  explicit TopSections(bool reserve_hdf5_view)
+    : bytes_(reserve_hdf5_view ? format::kSuperblockOffset + format::hdf5::kSuperblockBytes
+                               : sizeof(format::Header))
+  {
+  }
+
+  void add(format::SectionKind kind, const void* data, std::size_t size)
+  {
+    this->align();
+    this->sections_.push_back(format::plain_section(kind, 0, this->bytes_.size(), data, size));
+    format::append(this->bytes_, data, size);
+  }
+
+  /// The offset of the section added last.
+  [[nodiscard]] std::uint64_t last_offset() const { return this->sections_.back().offset; }
+  /// The offset of the section added next.
+  [[nodiscard]] std::uint64_t next_offset()
+  {
+    this->align();
+    return this->bytes_.size();
+  }
+
+  /// Adds the HDF5 view; no section may follow.
+  void add_hdf5_view(const format::Hdf5Objects& objects)
+  {
+    this->add(format::SectionKind::Hdf5Objects, objects.bytes.data(), objects.bytes.size());
+    const std::vector<std::byte> superblock = format::hdf5_superblock(
+      objects, this->next_offset() + (this->sections_.size() + 1) * sizeof(format::SectionRecord));
+    this->sections_.push_back(format::plain_section(format::SectionKind::Hdf5Superblock, 0,
+      format::kSuperblockOffset, superblock.data(), superblock.size()));
+    std::copy(superblock.begin(), superblock.end(),
+      this->bytes_.begin() + static_cast<std::ptrdiff_t>(format::kSuperblockOffset));
+  }
+
+  /// Adds the table and the header.
+  std::vector<std::byte> finish(std::uint64_t particles, std::uint64_t features,
+    std::optional<double> time, std::optional<std::int64_t> step)
+  {
+    const format::Header header =
+      format::finish_header(this->sections_, this->next_offset(), particles, features, time, step);
+    format::append(
+      this->bytes_, this->sections_.data(), this->sections_.size() * sizeof(format::SectionRecord));
+    std::memcpy(this->bytes_.data(), &header, sizeof(header));
+    return std::move(this->bytes_);
+  }
+
+private:
+  void align() { this->bytes_.resize((this->bytes_.size() + 7) / 8 * 8); }
+
+  std::vector<std::byte> bytes_;
+  std::vector<format::SectionRecord> sections_;
+};
+
+// Returns LeafEntry::in_view.
+std::optional<std::vector<std::uint8_t>> shown_in_view(const File::Impl& file)
+{
+  const format::LeafViewFacts facts =
+    format::leaf_view_facts(file.header, file.sections, file.schema, {});
+  if (!format::find_section(file.sections, format::SectionKind::Hdf5Objects) ||
+    !format::reason_against_view(facts).empty())
+  {
+    return std::nullopt;
+  }
+  std::vector<std::uint8_t> shown;
+  for (const std::string& reason : format::reasons_against_attributes(facts))
+  {
+    shown.push_back(reason.empty() ? 1 : 0);
+  }
+  return shown;
 }
 
 // Key records of the dataset: extremes over the leaf files.
@@ -127,6 +207,31 @@ std::array<format::LeafKeyRecord, format::kPositionKeys> merge_position_keys(
   return merged;
 }
 
+bool add_leaves_to_view(format::TopViewFacts& facts, const std::vector<LeafEntry>& leaves)
+{
+  std::vector<std::uint8_t> shown(facts.attributes.size(), 1);
+  for (const LeafEntry& leaf : leaves)
+  {
+    if (!leaf.in_view || leaf.in_view->size() != shown.size())
+    {
+      return false;
+    }
+    facts.leaf_names.push_back(leaf.name);
+    facts.particles.push_back(leaf.record.particles);
+    facts.leaf_bytes += leaf.record.file_bytes;
+    std::transform(shown.begin(), shown.end(), leaf.in_view->begin(), shown.begin(),
+      [](std::uint8_t a, std::uint8_t b) { return static_cast<std::uint8_t>(a & b); });
+  }
+  for (std::size_t k = 0; k != shown.size(); ++k)
+  {
+    if (shown[k] != 0)
+    {
+      facts.shown.push_back(k);
+    }
+  }
+  return true;
+}
+
 LeafEntry describe_leaf(const std::filesystem::path& path, std::string name)
 {
   const File file = File::open(path);
@@ -148,6 +253,7 @@ LeafEntry describe_leaf(const std::filesystem::path& path, std::string name)
     entry.keys.push_back({ key.minimum, key.maximum, key.flags, 0 });
   }
   entry.position_keys = impl.schema.position_keys;
+  entry.in_view = shown_in_view(impl);
   entry.sample_ids = impl.schema.sample_ids;
   return entry;
 }
@@ -162,6 +268,12 @@ void append_entry(std::vector<char>& bytes, const LeafEntry& entry)
   append(&entry.record, sizeof(entry.record));
   append(entry.position_keys.data(), sizeof(entry.position_keys));
   append(entry.keys.data(), entry.keys.size() * sizeof(format::LeafKeyRecord));
+  const std::uint8_t has_view = entry.in_view ? 1 : 0;
+  append(&has_view, sizeof(has_view));
+  if (entry.in_view)
+  {
+    append(entry.in_view->data(), entry.in_view->size());
+  }
   append(entry.name.data(), entry.name.size());
 }
 
@@ -190,6 +302,13 @@ std::vector<LeafEntry> parse_entries(
     take(entry.position_keys.data(), sizeof(entry.position_keys));
     entry.keys.resize(keys);
     take(entry.keys.data(), keys * sizeof(format::LeafKeyRecord));
+    std::uint8_t has_view = 0;
+    take(&has_view, sizeof(has_view));
+    if (has_view != 0)
+    {
+      entry.in_view.emplace(attributes.size());
+      take(entry.in_view->data(), attributes.size());
+    }
     entry.name.resize(entry.record.name_bytes);
     take(entry.name.data(), entry.name.size());
     entries.push_back(std::move(entry));
@@ -210,21 +329,13 @@ TopContents make_contents(const ParticleView& schema)
 
 std::vector<std::byte> encode_top(const TopContents& contents)
 {
-  std::vector<std::byte> bytes(sizeof(format::Header));
-  std::vector<format::SectionRecord> sections;
-  const auto align = [&] { bytes.resize((bytes.size() + 7) / 8 * 8); };
-  const auto append = [&](const void* data, std::size_t size)
-  {
-    const auto* from = static_cast<const std::byte*>(data);
-    bytes.insert(bytes.end(), from, from + size);
-  };
-  const auto add = [&](format::SectionKind kind, const void* data, std::size_t size)
-  {
-    align();
-    sections.push_back(format::plain_section(kind, 0, bytes.size(), data, size));
-    append(data, size);
-  };
-
+  format::TopViewFacts view;
+  view.position_type = contents.position_type;
+  view.attributes = contents.attributes;
+  view.time = contents.time;
+  view.step = contents.step;
+  const bool may_have_view = add_leaves_to_view(view, contents.leaves);
+  TopSections sections(may_have_view);
   const Extents extents = collect_extents(contents.leaves);
   format::SchemaHead head{};
   head.position_type = static_cast<std::uint8_t>(contents.position_type);
@@ -232,34 +343,37 @@ std::vector<std::byte> encode_top(const TopContents& contents)
   std::copy(extents.bounds.upper.begin(), extents.bounds.upper.end(), head.upper);
   const std::vector<std::byte> schema =
     format::schema_bytes(head, contents.attributes, merge_keys(contents));
-  add(format::SectionKind::Schema, schema.data(), schema.size());
+  sections.add(format::SectionKind::Schema, schema.data(), schema.size());
   const std::string metadata = format::metadata_text(contents.metadata);
-  add(format::SectionKind::Metadata, metadata.data(), metadata.size());
+  sections.add(format::SectionKind::Metadata, metadata.data(), metadata.size());
+  view.metadata_offset = sections.last_offset();
   if (!contents.attributes.empty() && contents.attributes.back().alias)
   {
     const std::vector<std::byte> aliases =
       format::aliases_bytes(contents.attributes, merge_position_keys(contents.leaves));
-    add(format::SectionKind::Aliases, aliases.data(), aliases.size());
+    sections.add(format::SectionKind::Aliases, aliases.data(), aliases.size());
   }
   std::uint64_t features = format::kSeveralLeafFiles;
   if (!contents.sample_ids.empty())
   {
     const std::vector<std::byte> ids = format::sample_ids_bytes(contents.sample_ids);
-    add(format::SectionKind::SampleIds, ids.data(), ids.size());
+    sections.add(format::SectionKind::SampleIds, ids.data(), ids.size());
     features |= format::kStableSamples;
   }
   const std::vector<format::NodeRecord> nodes = write::shallow_tree(extents.boxes, extents.bounds);
-  add(
+  sections.add(
     format::SectionKind::AggregationTree, nodes.data(), nodes.size() * sizeof(format::NodeRecord));
-
   const std::vector<std::byte> leaf_files = format::leaf_files_bytes(files_of(contents.leaves));
-  add(format::SectionKind::LeafFiles, leaf_files.data(), leaf_files.size());
-
-  align();
-  const format::Header header = format::finish_header(
-    sections, bytes.size(), extents.particles, features, contents.time, contents.step);
-  append(sections.data(), sections.size() * sizeof(format::SectionRecord));
-  std::memcpy(bytes.data(), &header, sizeof(header));
-  return bytes;
+  sections.add(format::SectionKind::LeafFiles, leaf_files.data(), leaf_files.size());
+  if (may_have_view)
+  {
+    view.metadata = metadata;
+    view.objects_offset = sections.next_offset();
+    if (const std::optional<format::Hdf5Objects> objects = format::top_objects(view))
+    {
+      sections.add_hdf5_view(*objects);
+    }
+  }
+  return sections.finish(extents.particles, features, contents.time, contents.step);
 }
 }

@@ -4,6 +4,7 @@
 
 #include "bat/file.hpp"
 #include "bat/particles.hpp"
+#include "particles/format/hdf5_view.hpp"
 #include "particles/format/layout.hpp"
 
 #include <array>
@@ -23,7 +24,8 @@ struct LeafEntry
   std::vector<format::LeafKeyRecord> keys;
   std::string name; ///< relative to the folder of the top file
   std::array<format::LeafKeyRecord, format::kPositionKeys> position_keys{}; ///< see Schema
-  std::vector<format::SampleIdRecord> sample_ids; ///< see Schema; not among the bytes of an entry
+  std::optional<std::vector<std::uint8_t>> in_view; ///< whether the HDF5 view shows each attribute
+  std::vector<format::SampleIdRecord> sample_ids;   ///< see Schema; not among the bytes of an entry
 };
 
 /// Reads the entry from a finished leaf file. Throws as File::open does.
@@ -35,6 +37,10 @@ void append_entry(std::vector<char>& bytes, const LeafEntry& entry);
 /// Merges the position keys of all leaf files, at least one.
 [[nodiscard]] std::array<format::LeafKeyRecord, format::kPositionKeys> merge_position_keys(
   const std::vector<LeafEntry>& leaves);
+
+/// Adds leaf files to the facts about the HDF5 view of a top file. Returns false if one has no
+/// view.
+bool add_leaves_to_view(format::TopViewFacts& facts, const std::vector<LeafEntry>& leaves);
 
 struct TopContents
 {
@@ -55,6 +61,7 @@ struct TopContents
 [[nodiscard]] std::vector<LeafEntry> parse_entries(
   const std::vector<char>& bytes, const std::vector<Attribute>& attributes);
 
-/// Returns the bytes of the top file (FORMAT.md section 15).
+/// Returns the bytes of the top file (FORMAT.md section 15). It has an HDF5 view if all leaf files
+/// have one and if the view is small beside the leaf files.
 [[nodiscard]] std::vector<std::byte> encode_top(const TopContents& contents);
 }

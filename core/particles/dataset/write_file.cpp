@@ -16,6 +16,7 @@ WriteReport write_file(
   const std::filesystem::path& path, const ParticleView& particles, const BuildOptions& options)
 {
   check_name(path);
+  check_view_name(path, options);
   io::AtomicFile file(path);
   WriteReport report = write_leaf(file, write::link_repeats(particles, options), options);
   const std::set<std::string> replaced = list_leaf_files(path);

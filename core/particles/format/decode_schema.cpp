@@ -157,6 +157,8 @@ std::optional<SectionShape> shape_of(
     case SectionKind::ChunkTable:
     case SectionKind::Aliases:
     case SectionKind::SampleIds:
+    case SectionKind::Hdf5Superblock:
+    case SectionKind::Hdf5Objects:
       break;
   }
   return std::nullopt;

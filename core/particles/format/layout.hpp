@@ -25,6 +25,7 @@ inline constexpr std::uint32_t kMaxSampleIds = 64;             // section 8
 inline constexpr std::uint64_t kIndexFences = 512;             // section 11: of a page
 inline constexpr std::uint64_t kIndexEntries = 341;            // section 11: of a page
 inline constexpr std::uint64_t kAlignedSectionBytes = 1 << 16; // section 12
+inline constexpr std::uint64_t kSuperblockOffset = 512;        // section 20
 
 /// Section 5.
 struct Header
@@ -86,7 +87,9 @@ enum class SectionKind : std::uint32_t
   Aliases = 17,
   SampleIds = 18,
   TreeletLevels = 19,
-  BlockLevels = 20
+  BlockLevels = 20,
+  Hdf5Superblock = 21,
+  Hdf5Objects = 22
 };
 
 enum SectionFlag : std::uint32_t

@@ -57,6 +57,8 @@ inline constexpr SectionKindRow kSectionKinds[] = {
   { SectionKind::SampleIds, "SAMPLE_IDS", Numbered::No, false, true, true },
   { SectionKind::TreeletLevels, "TREELET_LEVELS", Numbered::No, false, true, false },
   { SectionKind::BlockLevels, "BLOCK_LEVELS", Numbered::No, true, true, false },
+  { SectionKind::Hdf5Superblock, "HDF5_SUPERBLOCK", Numbered::No, false, true, true },
+  { SectionKind::Hdf5Objects, "HDF5_OBJECTS", Numbered::No, false, true, true },
 };
 
 /// Returns null for a kind that is not in the table.

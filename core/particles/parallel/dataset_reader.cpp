@@ -131,7 +131,7 @@ public:
         this->names_ = attributes.empty() ? this->dataset_.attribute_names() : attributes;
         this->names_.erase(
           std::remove_if(this->names_.begin(), this->names_.end(),
-            [this](const std::string& name) { return this->dataset_.is_empty_column(name); }),
+            [this](const std::string& name) { return this->dataset_.is_absent_when_empty(name); }),
           this->names_.end());
       });
     require_same(this->comm_, this->names_, "the attributes to read");

@@ -186,6 +186,7 @@ private:
         check_name(path);
         this->path_ = io::follow_links(path);
         check_options(this->options_);
+        check_view_name(path, this->options_.build);
         BuildOptions build = this->options_.build;
         build.sorted_indexes.clear(); // a rank without particles need not know these attributes
         build.stable_samples.clear();

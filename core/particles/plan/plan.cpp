@@ -54,8 +54,8 @@ void check_place(const Name& name, std::uint32_t rank, const std::array<T, 3>& l
 {
   if (rank >= options.ranks)
   {
-    refuse(fmt::format(
-      "{}: rank count is {}; allowed are 0 to {}", name(), options.ranks, options.ranks - 1));
+    refuse(
+      fmt::format("{}: rank is {}; allowed are 0 to {}", name(), options.ranks, options.ranks - 1));
   }
   for (std::size_t axis = 0; axis != 3; ++axis)
   {

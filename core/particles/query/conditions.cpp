@@ -228,7 +228,7 @@ Relation relate(const double* lower, const double* upper, const KeyCondition& co
   return reversed(relation, condition.negated);
 }
 
-bool is_empty_column(
+bool is_absent_when_empty(
   std::uint64_t particle_count, const std::vector<Attribute>& attributes, std::string_view name)
 {
   return particle_count == 0 &&
@@ -295,14 +295,14 @@ Conditions make_conditions(
   conditions.places = make_places(target.name, query);
   for (const AttributeRange& range : query.ranges)
   {
-    if (!is_empty_column(n, target.attributes, range.attribute))
+    if (!is_absent_when_empty(n, target.attributes, range.attribute))
     {
       conditions.keys.push_back(make_range(target, range));
     }
   }
   for (const AttributeValues& list : query.values)
   {
-    if (!is_empty_column(n, target.attributes, list.attribute))
+    if (!is_absent_when_empty(n, target.attributes, list.attribute))
     {
       conditions.keys.push_back(make_values(target, list));
     }

@@ -72,8 +72,8 @@ struct Target
 void check_quality(const std::string& file, double quality);
 [[nodiscard]] std::size_t find_attribute(
   const std::string& file, const std::vector<Attribute>& attributes, std::string_view name);
-/// See Dataset::is_empty_column().
-[[nodiscard]] bool is_empty_column(
+/// See Dataset::is_absent_when_empty().
+[[nodiscard]] bool is_absent_when_empty(
   std::uint64_t particle_count, const std::vector<Attribute>& attributes, std::string_view name);
 /// Returns the ordinals of a part of all particles (FORMAT.md section 13).
 [[nodiscard]] OrdinalInterval part_ordinals(

@@ -17,7 +17,9 @@
 #include "particles/repack/repack_leaf.hpp"
 #include "particles/repack/repack_series.hpp"
 #include "particles/write/leaf_writer.hpp"
+#include "series/read_series.hpp"
 #include "series/series_list.hpp"
+#include "series/stock_list.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -329,6 +331,11 @@ private:
       { this->on_progress_((this->done_ + particles * (from + (to - from) * done)) / all); };
     };
     BuildOptions build = make_build_options(leaf, this->options_, this->bounds_);
+    if (this->path_.extension() == ".vtkhdf" && !this->is_changed("hdf5_view"))
+    {
+      build.hdf5_view = true;
+    }
+    check_view_name(this->path_, build);
     build.progress = [on_progress = progress_span(0.2, 0.8)](double done)
     {
       on_progress(done);
@@ -446,6 +453,8 @@ RepackReport repack_series(const fs::path& in, const fs::path& out, const Repack
   const SeriesCopy copy = make_series_copy(in, out);
   const auto lock = series::lock_list(out); // no other process adds steps to this list meanwhile
   io::AtomicFile list(out);                 // first, so that no step is made if the list cannot be
+  series::StockList stock_list(out);
+  stock_list.withdraw();
   NewSteps made;
   RepackReport report;
   for (const StepCopy& step : copy.steps)
@@ -468,6 +477,9 @@ RepackReport repack_series(const fs::path& in, const fs::path& out, const Repack
   list.write(0, copy.list.data(), copy.list.size());
   list.commit(options.build.flush);
   made.keep_all();
+  stock_list.update(
+    series::list_entries(series::parse_list(copy.list, out, series::Times::Optional)), copy.list,
+    options.build.flush);
   return report;
 }
 }
@@ -475,8 +487,8 @@ RepackReport repack_series(const fs::path& in, const fs::path& out, const Repack
 const std::vector<std::string>& repack_option_names()
 {
   static const std::vector<std::string> names{ "threads", "flush", "sorted_indexes",
-    "stable_samples", "compression", "error_bounds", "chunk_particles", "treelet_particles",
-    "block_particles", "index_budget" };
+    "stable_samples", "compression", "error_bounds", "chunk_particles", "hdf5_view",
+    "treelet_particles", "block_particles", "index_budget" };
   return names;
 }
 

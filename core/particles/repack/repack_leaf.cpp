@@ -145,6 +145,8 @@ void keep(const LeafSource& leaf, BuildOptions& build)
     keep_storage(*file, build);
     build.block_particles = std::max(file->block_particles(), write::kMinBlockParticles);
     build.treelet_particles = treelet_particles_of(*file);
+    // A file whose positions are compressed says nothing about the view that it would have.
+    build.hdf5_view = file->hdf5_view().exists || file->storage({}).is_compressed;
   }
 }
 
@@ -377,6 +379,7 @@ BuildOptions make_build_options(const LeafSource& leaf, const RepackOptions& opt
     keep_stable_samples(leaf, build);
   }
   change("compression", &BuildOptions::compression);
+  change("hdf5_view", &BuildOptions::hdf5_view);
   change("chunk_particles", &BuildOptions::chunk_particles);
   change("treelet_particles", &BuildOptions::treelet_particles);
   if (options.changed.count("index_budget") != 0)

@@ -54,6 +54,18 @@ void check_expected(const File::Impl& impl, const format::SectionRecord& s)
     (void)column.chunks();
   }
 }
+
+format::Hdf5Objects leaf_objects(const File::Impl& impl)
+{
+  const format::LeafViewFacts facts = format::leaf_view_facts(impl.header, impl.sections,
+    impl.schema, format::read_text(*impl.source, impl.sections, format::SectionKind::Metadata));
+  const std::string reason = format::reason_against_view(facts);
+  if (!reason.empty())
+  {
+    format::corrupt(*impl.source, "HDF5_OBJECTS exists, but " + reason);
+  }
+  return format::leaf_objects(facts);
+}
 }
 
 void validate(const File& file)
@@ -66,6 +78,7 @@ void validate(const File& file)
   }
   check_checksums(*impl.source, impl.sections, impl.schema);
   check_metadata(*impl.source, impl.sections);
+  check_hdf5_view(*impl.source, impl.header, impl.sections, [&] { return leaf_objects(impl); });
   (void)impl.spatial_index(); // counts agree before they are used
   const LeafParticles particles(file);
   check_sample(particles);
@@ -95,6 +108,7 @@ void validate(const Dataset& dataset)
   if (impl.top)
   {
     validate_position_keys(*impl.top, leaves);
+    validate_hdf5_view(*impl.top, leaves);
   }
 }
 

@@ -44,6 +44,25 @@ void check_zero(const io::RandomAccessFile& source, std::uint64_t begin, std::ui
     begin += count;
   }
 }
+
+void check_equal(const io::RandomAccessFile& source, const format::SectionRecord& section,
+  const std::vector<std::byte>& expected)
+{
+  const std::vector<std::byte> found = format::read_plain(source, section);
+  if (found.size() != expected.size())
+  {
+    corrupt(source,
+      fmt::format("{} has {} bytes; that of this file has {}", format::describe(section),
+        found.size(), expected.size()));
+  }
+  const auto differing = std::mismatch(found.begin(), found.end(), expected.begin()).first;
+  if (differing != found.end())
+  {
+    corrupt(source,
+      fmt::format("{} does not describe this file: byte {} differs", format::describe(section),
+        differing - found.begin()));
+  }
+}
 }
 
 void check_layout(const io::RandomAccessFile& source, const format::Header& header,
@@ -126,5 +145,39 @@ void check_metadata(
   {
     corrupt(source, "METADATA is not a JSON object");
   }
+}
+
+void check_hdf5_view(const io::RandomAccessFile& source, const format::Header& header,
+  const std::vector<format::SectionRecord>& sections,
+  const std::function<format::Hdf5Objects()>& expected)
+{
+  const auto* superblock = format::find_section(sections, SectionKind::Hdf5Superblock);
+  const auto* objects = format::find_section(sections, SectionKind::Hdf5Objects);
+  if (!superblock && !objects)
+  {
+    return;
+  }
+  if (!superblock || !objects)
+  {
+    corrupt(source, "HDF5_SUPERBLOCK and HDF5_OBJECTS exist only together");
+  }
+  if (superblock->offset != format::kSuperblockOffset)
+  {
+    corrupt(source,
+      fmt::format("HDF5_SUPERBLOCK is at offset {}; {} is allowed", superblock->offset,
+        format::kSuperblockOffset));
+  }
+  for (const format::SectionRecord& s : sections)
+  {
+    if (&s != superblock && s.offset < superblock->offset + superblock->bytes)
+    {
+      corrupt(source,
+        fmt::format(
+          "{} is at offset {}, before the end of HDF5_SUPERBLOCK", format::describe(s), s.offset));
+    }
+  }
+  const format::Hdf5Objects view = expected();
+  check_equal(source, *objects, view.bytes);
+  check_equal(source, *superblock, format::hdf5_superblock(view, header.file_bytes));
 }
 }

@@ -5,7 +5,9 @@
 
 #include "common/io/random_access_file.hpp"
 #include "particles/format/decode.hpp"
+#include "particles/format/hdf5_view.hpp"
 
+#include <functional>
 #include <vector>
 
 namespace bat
@@ -25,4 +27,9 @@ void check_place(const io::RandomAccessFile& source, const format::SectionRecord
 
 void check_metadata(
   const io::RandomAccessFile& source, const std::vector<format::SectionRecord>& sections);
+
+/// Checks that the HDF5 view, if the file has one, has the objects that `expected` returns.
+void check_hdf5_view(const io::RandomAccessFile& source, const format::Header& header,
+  const std::vector<format::SectionRecord>& sections,
+  const std::function<format::Hdf5Objects()>& expected);
 }

@@ -4,6 +4,7 @@
 #include "bat/error.hpp"
 #include "common/numbers.hpp"
 #include "particles/dataset/top_writer.hpp"
+#include "particles/format/hdf5_view.hpp"
 #include "particles/tree/bounds.hpp"
 #include "particles/validate/validate_sections.hpp"
 
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 namespace bat
 {
@@ -154,6 +156,30 @@ LeafEntry validate_entry(const TopFile& top, std::size_t i, const std::filesyste
       fmt::format("LEAF_FILES: the record of leaf file {} does not match {}", i, path.string()));
   }
   return entry;
+}
+
+void validate_hdf5_view(const TopFile& top, const std::vector<LeafEntry>& leaves)
+{
+  format::TopViewFacts facts{ format::view_facts(top.header, top.sections, top.schema,
+                                format::read_text(
+                                  *top.source, top.sections, format::SectionKind::Metadata)),
+    {}, {}, 0, {} };
+  const bool has_view = add_leaves_to_view(facts, leaves);
+  const auto objects = [&]
+  {
+    if (!has_view)
+    {
+      corrupt(*top.source, "HDF5_OBJECTS exists, but some leaf file has no HDF5 view");
+    }
+    std::optional<format::Hdf5Objects> view = format::top_objects(facts);
+    if (!view)
+    {
+      corrupt(
+        *top.source, "HDF5_OBJECTS exists, but a view of these leaf files would be too large");
+    }
+    return std::move(*view);
+  };
+  check_hdf5_view(*top.source, top.header, top.sections, objects);
 }
 
 void validate_position_keys(const TopFile& top, const std::vector<LeafEntry>& leaves)

@@ -20,4 +20,7 @@ void validate_top(const TopFile& top);
 
 /// Checks the keys of positions, which a top file merges and does not list leaf by leaf.
 void validate_position_keys(const TopFile& top, const std::vector<LeafEntry>& leaves);
+
+/// Checks the HDF5 view of a top file, if it has one.
+void validate_hdf5_view(const TopFile& top, const std::vector<LeafEntry>& leaves);
 }

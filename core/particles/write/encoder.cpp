@@ -79,6 +79,10 @@ public:
   {
     const auto start = Clock::now();
     this->report(0);
+    if (this->options_.hdf5_view)
+    {
+      this->sections_.reserve_hdf5_view();
+    }
     this->indexed_keys_ = indexed_keys(this->particles_.schema(), this->options_);
     this->order_ = build_order(this->particles_, this->options_);
     const auto built = Clock::now();
@@ -493,6 +497,17 @@ private:
       const std::vector<std::byte> aliases =
         format::aliases_bytes(attributes, this->position_ranges().records());
       this->sections_.write_plain(SectionKind::Aliases, 0, aliases.data(), aliases.size());
+    }
+    if (this->options_.hdf5_view)
+    {
+      format::LeafViewFacts facts;
+      facts.attributes = attributes;
+      facts.metadata = metadata;
+      facts.time = this->particles_.schema().time;
+      facts.step = this->particles_.schema().step;
+      facts.particles = this->particles_.count();
+      facts.position_type = this->particles_.array(0).type;
+      this->sections_.write_hdf5_view(std::move(facts));
     }
   }
 

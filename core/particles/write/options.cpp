@@ -312,6 +312,8 @@ const std::vector<Row>& rows()
       [](auto& o) -> auto& { return o.build.error_bounds; }),
     row("chunk_particles", Whole{ write::kMinChunkParticles, format::kMaxChunkParticles, true },
       [](auto& o) -> auto& { return o.build.chunk_particles; }),
+    row("hdf5_view", Flag{},
+      [](auto& o) -> auto& { return o.build.hdf5_view; }),
     row("treelet_particles", Whole{ write::kMinTreeletParticles, write::kMaxTreeletParticles },
       [](auto& o) -> auto& { return o.build.treelet_particles; }),
     row("block_particles", Whole{ write::kMinBlockParticles, format::kMaxBlockParticles, true },

@@ -3,6 +3,7 @@
 
 #include "particles/format/checksum.hpp"
 #include "particles/format/encode.hpp"
+#include "particles/format/hdf5.hpp"
 #include "particles/format/page_layout.hpp"
 #include "particles/format/section_kinds.hpp"
 
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 namespace bat::write
 {
@@ -122,14 +124,46 @@ void SectionWriter::write_page_checksums()
   this->page_checksums_.clear();
 }
 
+void SectionWriter::reserve_hdf5_view()
+{
+  this->end_ = format::kSuperblockOffset + format::hdf5::kSuperblockBytes;
+}
+
+void SectionWriter::write_hdf5_view(format::LeafViewFacts facts)
+{
+  facts.columns = format::columns_of(this->sections_);
+  if (!format::reason_against_view(facts).empty())
+  {
+    return;
+  }
+  facts.metadata_offset = std::find_if(this->sections_.begin(), this->sections_.end(),
+    [](const auto& s) {
+      return s.kind == static_cast<std::uint32_t>(SectionKind::Metadata);
+    })->offset;
+  facts.objects_offset = this->reserve(0, 8);
+  const format::Hdf5Objects objects = format::leaf_objects(facts);
+  this->write_plain(SectionKind::Hdf5Objects, 0, objects.bytes.data(), objects.bytes.size());
+  this->sections_.emplace_back(); // filled in when the size of the file is known
+  const std::vector<std::byte> superblock =
+    format::hdf5_superblock(objects, this->reserve(0, 8) + this->table_bytes());
+  this->sections_.back() = format::plain_section(SectionKind::Hdf5Superblock, 0,
+    format::kSuperblockOffset, superblock.data(), superblock.size());
+  this->output_.write(format::kSuperblockOffset, superblock.data(), superblock.size());
+}
+
 void SectionWriter::finish(
   std::uint64_t particles, std::optional<double> time, std::optional<std::int64_t> step)
 {
-  const std::uint64_t table_bytes = sizeof(format::SectionRecord) * this->sections_.size();
+  const std::uint64_t table_bytes = this->table_bytes();
   const format::Header header = format::finish_header(
     this->sections_, this->reserve(table_bytes, 8), particles, this->features_, time, step);
   this->output_.write(header.section_table_offset, this->sections_.data(), table_bytes);
   this->output_.write(0, &header, sizeof(header));
+}
+
+std::uint64_t SectionWriter::table_bytes() const noexcept
+{
+  return sizeof(format::SectionRecord) * this->sections_.size();
 }
 
 // Begins a column's section and returns its memory.

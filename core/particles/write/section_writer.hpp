@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/memory/large_array.hpp"
+#include "particles/format/hdf5_view.hpp"
 #include "particles/format/layout.hpp"
 #include "particles/write/chunks.hpp"
 #include "particles/write/output.hpp"
@@ -35,6 +36,12 @@ public:
   void end_column();
   /// Writes the tables of all columns with chunks so far.
   void write_chunk_tables();
+
+  /// Keeps the place of HDF5_SUPERBLOCK free. Must come before all sections.
+  void reserve_hdf5_view();
+  /// Writes the HDF5 view, unless the positions are compressed, after all other sections. Columns
+  /// and offsets in `facts` are filled in.
+  void write_hdf5_view(format::LeafViewFacts facts);
 
   /// Adds a feature that readers need to know.
   void add_feature(format::Feature feature) { this->features_ |= feature; }
@@ -69,6 +76,7 @@ private:
   void end_stored(const std::byte* data);
   void add_page_checksums(const std::byte* data);
   std::uint64_t reserve(std::uint64_t bytes, std::uint64_t alignment);
+  [[nodiscard]] std::uint64_t table_bytes() const noexcept;
 
   Output& output_;
   std::vector<format::SectionRecord> sections_;

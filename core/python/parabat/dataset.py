@@ -206,6 +206,12 @@ class Dataset:
             names.append(name.value.decode())
 
     @property
+    def hdf5_view(self) -> dict:
+        """About the HDF5 view of the file: "exists"; "reason", why it cannot have one, or ""; and "left_out", a list with a
+        dict of "name" and "reason" for each attribute that the view does not show. Opens all leaf files."""
+        return json.loads(self._get("hdf5_view", ctypes.c_char_p))
+
+    @property
     def leaf_files(self) -> int:
         """The number of leaf files."""
         return self._get("leaf_files", ctypes.c_uint64)
@@ -289,10 +295,9 @@ class Dataset:
     def _find(self, name):
         return self._attribute(self._index(name))
 
-    def is_empty_column(self, name: str) -> bool:
+    def _is_absent_when_empty(self, name):
         """Returns whether an attribute is missing because the dataset has no particles, as in the
-        first steps of a series. Such a column is empty, and conditions on it match nothing. Not
-        collective."""
+        first steps of a series. Such a column is empty, and conditions on it match nothing."""
         return len(self) == 0 and name not in self.attributes
 
     def read(self, attributes: Iterable[str] | None = None, *, quality: float = 1.0,
@@ -347,7 +352,7 @@ class Dataset:
                 names = [as_text(name, "attributes") for name in self.attributes] if (
                     attributes is None) else as_names(attributes, "attributes")
                 order = [name.decode() for name in names]
-                names = [name for name in names if not self.is_empty_column(name.decode())]
+                names = [name for name in names if not self._is_absent_when_empty(name.decode())]
                 found = [self._find(name) for name in names]
                 fill(query, quality, after_quality, box, half_open, ranges, values, not_values,
                      shapes, part, parts, threads, kinds=self._kinds(ranges, values, not_values))
@@ -462,7 +467,7 @@ class Dataset:
         above 65,536. Not collective.
         """
         text = as_text(name, "attribute name")
-        of_nothing = self.is_empty_column(text.decode())
+        of_nothing = self._is_absent_when_empty(text.decode())
         index = 0 if of_nothing else self._index(text)
         part = WHOLE if component is None else as_integer(component, "component").value
         number = as_integer(bins, "bins")
@@ -517,7 +522,7 @@ class Dataset:
         """Returns the values of an attribute like map_positions(), in the same order: shape (n,),
         or (n, components)."""
         text = as_text(name, "attribute name")
-        if self.is_empty_column(text.decode()):
+        if self._is_absent_when_empty(text.decode()):
             return np.empty(0)
         about = self._find(text)
         shape = (about.components,) if about.components > 1 else ()

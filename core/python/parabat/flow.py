@@ -7,7 +7,7 @@ particles visit.
     parabat.flow.write_series("wind.bricks.series", [(0.0, v0), (0.5, v1), (1.0, v2)],
                               origin=(0, 0, 0), spacing=(0.1, 0.1, 0.1))
     with parabat.flow.open("wind.bricks.series") as wind:
-        lines = wind.path_lines(seeds)          # seeds: (n, 3), released at the first time
+        lines = wind.path_lines(seeds)          # seeds: (n, 3), released at the first time; see release_times
         lines.ends, lines.reasons               # (n, 3), (n,)
         lines.line(0)                           # (points, 3)
         lines.statistics["touched"], lines.statistics["bricks"]
@@ -273,7 +273,7 @@ class Flow:
         return (f"Flow({self.path!r}: {' x '.join(map(str, self.points))} points, {len(self.times)} times "
                 f"from {self.times[0]:g} to {self.times[-1]:g})")
 
-    def path_lines(self, seeds: Any, times: Any = None, *, backward: bool = False,
+    def path_lines(self, seeds: Any, release_times: Any = None, *, backward: bool = False,
                    end_time: float | None = None, max_age: float | None = None,
                    integrator: str = "cell-by-cell",
                    max_error: float = 1e-6, step_share: float = 0.5, terminal_speed: float = 0,
@@ -282,8 +282,10 @@ class Flow:
                    threads: int = 0, prefetch: str = "velocity", hints: str = "read",
                    resume: PathLines | None = None,
                    progress: Callable[[float], Any] | None = None) -> PathLines:
-        """Traces particles from seeds, shape (n, 3), or (3,) for one. times: release times, one or
-        (n,); default: the first time of the series, or backwards the last.
+        """Traces particles from seeds, shape (n, 3), or (3,) for one.
+
+        release_times: times at which the seeds are released, one number for all or shape (n,), one for each seed;
+        default: the first time of the series, or backwards the last.
 
         Lines end at end_time (default: the last time, or backwards the first), at max_age after their release, where
         they leave the domain or meet NaN, or, with stop_on_arrival, in a destination.
@@ -294,7 +296,10 @@ class Flow:
             step_share of an interval, like ParaView's tracers.
         terminal_speed: lines end where the speed does not exceed it; with 0, particles rest until the flow moves again.
         no_slip: treats NaN as velocity 0.
-        keep_faces: adds points where lines cross cell faces (None: in steady flow only).
+        keep_points: keeps the points of lines at their release, at each time level and at their end. False keeps only
+            how lines end (ends, end_times, reasons, arrivals, destinations); positions, times and velocities are empty.
+        keep_faces: adds points where lines cross cell faces (None: in steady flow only). Requires keep_points.
+        threads: maximum number of computing threads; 0 for all available.
         prefetch: "velocity" or "none".
         progress: called with the completed share, from 0 to 1; returning False cancels.
 
@@ -311,7 +316,7 @@ class Flow:
         statistics["hinted"] is the number of bricks prefetched this way, statistics["hints_used"]
         the number of those that were needed.
 
-        resume: PathLines with the same seeds, times and options, traced when the series had fewer
+        resume: PathLines with the same seeds, release times and options, traced when the series had fewer
         times, e.g. while a simulation runs. Lines that had ended with the times continue, and seeds
         whose release was too late begin, so only the new times are read. The result is bitwise
         identical to one run if points are kept and the earlier end_time was not between two levels.
@@ -319,12 +324,12 @@ class Flow:
         """
         lib = self._library()
         seeds = _positions(seeds, "seeds")
-        if times is None:
-            times = self.times[-1 if backward else 0]
+        if release_times is None:
+            release_times = self.times[-1 if backward else 0]
         try:
-            times = np.ascontiguousarray(np.broadcast_to(np.asarray(times, np.float64), len(seeds)))
+            releases = np.ascontiguousarray(np.broadcast_to(np.asarray(release_times, np.float64), len(seeds)))
         except (TypeError, ValueError):
-            refuse(f"times: {shown(times)}; allowed: one number, or one for each of {len(seeds)} seeds")
+            refuse(f"release_times: {shown(release_times)}; allowed: one number, or one for each of {len(seeds)} seeds")
         options = _options(lib, backward, integrator, max_error, step_share, terminal_speed, no_slip,
                            threads, prefetch, hints)
         if end_time is not None:
@@ -345,7 +350,7 @@ class Flow:
         if not isinstance(resume, (PathLines, type(None))):
             refuse_type("resume", resume, "PathLines, and None")
         on_progress = Progress(progress)
-        given = (ctypes.c_uint64(len(seeds)), _address(seeds), _address(times), ctypes.byref(options),
+        given = (ctypes.c_uint64(len(seeds)), _address(seeds), _address(releases), ctypes.byref(options),
                  on_progress.callback, None)
         owned = Owned(lib.bat_flow_lines_free)
         with on_progress.watched():
@@ -397,8 +402,8 @@ class Flow:
 
         points: numbers of nodes along x, y, z. An axis with one node, or without extent, has its node
         in the middle: a slice, with separation measured in its plane. Particles start at `time`
-        (default: the first, or backwards the last) and are followed for `length` (default: as long as
-        the times last). Other arguments and results are as for path_lines(), including integrators,
+        (default: the first, or backwards the last) and are followed for the duration `length`, above 0
+        and in the unit of the times (default: as long as the times last). Other arguments and results are as for path_lines(), including integrators,
         errors, and bitwise identical results for any threads.
         """
         lib = self._library()
@@ -561,7 +566,11 @@ def from_arrays(levels: Iterable[tuple[float, Any]], *, origin: Sequence[float] 
                 spacing: Sequence[float] = (1, 1, 1), cyclic: bool | Sequence[bool] = False,
                 cache_bytes: int = 1 << 26, io_threads: int = 2) -> Flow:
     """Creates a flow in memory from pairs of time and velocity as for write_series(). Packed arrays,
-    including mapped ones, are used in place and must not change while the flow is open."""
+    including mapped ones, are used in place and must not change while the flow is open.
+
+    cache_bytes: the memory limit for bricks, which are copied from the arrays. io_threads: the number of threads that
+    copy. Neither affects results.
+    """
     times, arrays = [], []
     for number, (time, velocity) in enumerate(levels):
         times.append(next_time(number, time, times[-1] if times else None))
@@ -590,7 +599,7 @@ def from_function(read: Callable[[int, tuple[slice, slice, slice]], Any], times:
     slices along z, y, x, as in `lambda level, box: data[level][box]`. It is called by io_threads threads
     for bricks of brick_points (4 to 32) points along each axis, also to prefetch. At most cache_bytes of
     what it returned stay in memory. An exception in read becomes a BatError in the call that needs the
-    brick. points: numbers of points along x, y, z.
+    brick. points: numbers of points along x, y, z. components: 3, or 2 for x and y.
     """
     lib = flow_library()
     if not callable(read):
@@ -614,13 +623,14 @@ _OF_OPEN = ("fields", "cyclic", "cache_bytes", "io_threads")
 _OF_ARRAYS = ("origin", "spacing", "cyclic", "cache_bytes", "io_threads")
 
 
-def path_lines(series: str | os.PathLike | Flow | Iterable[tuple[float, Any]], seeds: Any, times: Any = None,
-               **options: Any) -> PathLines:
+def path_lines(series: str | os.PathLike | Flow | Iterable[tuple[float, Any]], seeds: Any,
+               release_times: Any = None, **options: Any) -> PathLines:
     """Calls Flow.path_lines() on an open flow, a path, or pairs of time and velocity. For the latter two,
-    options may also be those of open() or from_arrays()."""
+    options may also be those of open() or from_arrays(). release_times: one number for all seeds, or one
+    for each; default: the first time, or backwards the last."""
     if isinstance(series, Flow):
-        return series.path_lines(seeds, times, **options)
+        return series.path_lines(seeds, release_times, **options)
     is_path = isinstance(series, (str, bytes, os.PathLike))
     own = {name: options.pop(name) for name in (_OF_OPEN if is_path else _OF_ARRAYS) if name in options}
     with (open if is_path else from_arrays)(series, **own) as flow:
-        return flow.path_lines(seeds, times, **options)
+        return flow.path_lines(seeds, release_times, **options)

@@ -32,6 +32,7 @@ import numpy as np
 
 from ._arguments import as_box, as_integer, as_layers, as_list, as_path, as_plain, as_real, as_text, new_array
 from ._library import DTYPES, TYPES, Owned, agreed, call, check, library
+from ._options import GRIDS, with_meanings
 from ._progress import Progress
 from ._text import printable
 from .errors import INVALID_ARGUMENT, BatTypeError, available, refuse, refuse_type, shown
@@ -341,7 +342,8 @@ class Dataset:
 
     def cost(self, fields: Iterable[str] | None = None, *, level: int | None = None,
              box: Sequence[int] | None = None) -> Cost:
-        """Returns the cost of read() with these arguments, from the text alone."""
+        """Returns the cost of read() with these arguments, from the text alone. fields: None for all. level: None for
+        the finest. box: first and last sample, as for read(); None for all samples."""
         cost = _Cost()
         check(_library().bat_idx_get_cost(self._owned, *self._names(fields), self._level(level),
                                           _box_of_samples(box), ctypes.byref(cost)))
@@ -350,7 +352,7 @@ class Dataset:
     def level_within(self, budget: int, fields: Iterable[str] | None = None, *, level: int | None = None,
                      box: Sequence[int] | None = None) -> int:
         """Returns the finest level, up to `level`, at which the arrays of these fields take at most
-        `budget` bytes; 0 if none does."""
+        `budget` bytes; 0 if none does. The other arguments are as for cost()."""
         found = ctypes.c_int()
         check(_library().bat_idx_finest_level(
             self._owned, *self._names(fields), self._level(level), ctypes.c_uint64(_whole(budget, "budget")),
@@ -586,8 +588,8 @@ def _add_piece(handle, piece, axes):
 
 
 def options_table() -> list[dict]:
-    """Returns all options of a write: dicts with name, type, default and allowed values."""
-    return json.loads(_library().bat_idx_options_table())
+    """Returns all options of a write: dicts with name, type, default, allowed values and meaning."""
+    return with_meanings(json.loads(_library().bat_idx_options_table()), GRIDS)
 
 
 def _set_options(handle, given):
@@ -636,7 +638,7 @@ def write(path: str | os.PathLike, fields: Any, *, comm: Any = None, first: Sequ
     mode ("auto", "replace", "add_step", "continue"), time, codec ("raw", "zip", "lz4"), zip_level, layout
     ("row_major", "hz"), dialect ("openvisus", "pidx"), bits_per_block, file_bytes, missing ("refuse", "zero": samples
     that no rank has), threads, flush, exchange ("auto", "flat", "leaders"), leaders_per_node, ranks_per_node. None
-    means the default; options_table() lists the allowed values. progress: called with the completed share, from 0 to
+    means the default; options_table() lists their meanings and allowed values. progress: called with the completed share, from 0 to
     1. If it returns False, writing stops with BatCancelledError.
 
     Without step, or with mode="replace", an existing dataset is replaced atomically at the end. A step whose grid

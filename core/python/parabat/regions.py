@@ -20,7 +20,8 @@ class Sphere(collections.namedtuple("Sphere", "center radius outside", defaults=
 
 class Slab(collections.namedtuple("Slab", "normal lower upper outside", defaults=(False,))):
     """The points between two planes: lower <= normal . position <= upper; or, if `outside`, all
-    others. normal: (3,), of any non-zero length. The ends may be infinite."""
+    others. normal: (3,), of any non-zero length. lower and upper limit its dot product with the
+    position, a distance from the origin only if its length is 1; they may be infinite."""
 
     def _add(self, query):
         normal = as_reals(self.normal, 3, "normal of a slab")

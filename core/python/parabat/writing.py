@@ -14,6 +14,7 @@ from ._arguments import (
     as_array, as_box, as_integer, as_names, as_path, as_real, as_text, columns_of, passed)
 from ._library import Owned, agreed, call, check, library, make
 from ._library import describe_error
+from ._options import PARTICLES, with_meanings
 from ._progress import Progress
 from .errors import INVALID_ARGUMENT, BatTypeError, available, refuse, shown
 
@@ -77,8 +78,8 @@ def describe(particles, positions, attributes, metadata):
 
 
 def options_table() -> list[dict]:
-    """Returns all options of a write: dicts with name, type, default and allowed values."""
-    return json.loads(library().bat_options_table())
+    """Returns all options of a write: dicts with name, type, default, allowed values and meaning."""
+    return with_meanings(json.loads(library().bat_options_table()), PARTICLES)
 
 
 def set_options(handle, given):
@@ -117,11 +118,12 @@ def write(path: str | os.PathLike, positions: Any, attributes: Any = None, *, co
         shapes or types, and arrays with masked values, are errors.
     step: a 64-bit integer.
     metadata: text of a JSON object.
-    local_bounds: 6 numbers, the box that this rank declares as its own.
+    local_bounds: 6 numbers, lower x, y, z, upper x, y, z: the box that this rank declares as its own (default: the
+        box of its particles, which may also lie outside). Used only with `comm` and mode "rank_border" or "aug".
     progress: called on rank 0 with the completed share, from 0 to 1. If it returns False, writing stops with
         BatCancelledError; write() raises its exceptions.
 
-    options, all as in bat/bat.h; options_table() lists the allowed values:
+    options, all as in bat/bat.h; options_table() lists their meanings and allowed values:
 
     target_bytes, mode ("adaptive", "rank_border", "aug"), find_best_axis, max_split_imbalance_ratio,
         max_overfull_factor: partition into leaf files.
@@ -130,6 +132,7 @@ def write(path: str | os.PathLike, positions: Any, attributes: Any = None, *, co
         qualities 0.9, 0.8 ... 0.1, 0.09 ..., and at others all but at most a tenth.
     repeats ("store", "link", "leave_out"), compare_values: treatment of attributes that repeat positions or each other.
     treelet_particles, block_particles, chunk_particles, index_budget: sizes inside files.
+    hdf5_view: True (default) makes uncompressed files HDF5 files too, which ParaView opens without a plugin.
     compression: "none", "lossless", or "bounded" for the arrays in error_bounds.
     error_bounds: texts such as "temperature=0.5", in units of the array, or "positions=0.01%" of the range: the maximum
         difference between an original and its stored value. All other arrays stay exact.
@@ -260,7 +263,7 @@ def repack(source: str | os.PathLike, target: str | os.PathLike, *,
     """Writes the dataset at `source` to `target`: the same particles, stored in another way.
 
     options: compression, error_bounds, chunk_particles, sorted_indexes and stable_samples ([] for none),
-    treelet_particles, block_particles, index_budget, threads, flush, as for write(). Options that are
+    hdf5_view, treelet_particles, block_particles, index_budget, threads, flush, as for write(). Options that are
     not given stay as they are in `source`; error_bounds alone imply "bounded". An array with an error
     bound keeps it; another compression or a bound of 0 removes it, and the metadata then record it as
     "error_bounds". Files of the paper's library (.pbat) become .bat; a .bat.series becomes

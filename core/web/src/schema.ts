@@ -38,6 +38,8 @@ export const Kind = {
   SAMPLE_IDS: 18,
   TREELET_LEVELS: 19,
   BLOCK_LEVELS: 20,
+  HDF5_SUPERBLOCK: 21,
+  HDF5_OBJECTS: 22,
 } as const;
 const KIND_NAMES = ["", ...Object.keys(Kind)];
 const PAGED = new Set<number>([
@@ -55,7 +57,10 @@ const OF_TOP = new Set<number>([
   Kind.LEAF_FILES,
   Kind.ALIASES,
   Kind.SAMPLE_IDS,
+  Kind.HDF5_SUPERBLOCK,
+  Kind.HDF5_OBJECTS,
 ]);
+const OPTIONAL = new Set<number>([Kind.METADATA, Kind.ALIASES, Kind.HDF5_SUPERBLOCK, Kind.HDF5_OBJECTS]);
 const OF_LEAF = new Set<number>(Object.values(Kind).filter((kind) => kind !== Kind.AGGREGATION_TREE && kind !== Kind.LEAF_FILES));
 
 export interface Header {
@@ -539,7 +544,7 @@ export function checkSections(check: Checker, header: Header, schema: Schema, ta
     check.need(bytes === null || section.rawBytes === bytes, `${section.name}: raw_bytes`, section.rawBytes, bytes);
   }
   for (const [key, section] of table) {
-    const isFree = section.index === 0 && (section.kind === Kind.METADATA || section.kind === Kind.ALIASES);
+    const isFree = section.index === 0 && OPTIONAL.has(section.kind);
     check.need(isFree || sizes.has(key), section.name, "present", "absent: the schema does not use it");
   }
 }

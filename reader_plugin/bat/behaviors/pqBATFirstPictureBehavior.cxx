@@ -33,7 +33,7 @@
 
 namespace
 {
-// A value of the Show property of flow filters.
+// A value of the Output property of flow filters.
 constexpr int ShowParticles = 2;
 // Share of the domain's largest extent: with this radius, particles look like balls, not like a
 // cloud.
@@ -423,7 +423,7 @@ void pqBATFirstPictureBehavior::showParticles(
   pqPipelineSource* source, pqDataRepresentation* representation)
 {
   const bool particles =
-    vtkSMPropertyHelper(source->getProxy(), "Show", true).GetAsInt() == ShowParticles;
+    vtkSMPropertyHelper(source->getProxy(), "Output", true).GetAsInt() == ShowParticles;
   if (this->Particles.value(representation, false) == particles)
   {
     return; // keeps what the user has chosen since

@@ -161,7 +161,7 @@ void pqBATRegionWidget::arrangeWidgets()
   this->addRow(grid, tr("Normal"), this->Normal, { slab });
   this->addRow(grid, tr("Position"), slide, { slab });
   this->addRow(grid, tr("Thickness"), this->Thick, { slab });
-  this->addRow(grid, tr("Lower, Upper"), this->Limits, { slab });
+  this->addRow(grid, tr("Limits Along Normal"), this->Limits, { slab });
   this->addRow(grid, tr("Half Extents"), this->HalfExtents, { box });
   this->addRow(grid, tr("Rotation"), this->Rotation, { box });
   this->addRow(grid, QString(), this->Outside, { sphere, slab, box });

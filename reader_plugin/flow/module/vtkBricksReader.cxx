@@ -592,9 +592,9 @@ void vtkBricksReader::DescribeFile(vtkInformation* outInfo)
     if (this->MemoryBudget > 0 && bytes > maximum)
     {
       std::ostringstream text;
-      text << "all points need " << bytes / Mebibyte << " MiB, but Memory Budget allows "
+      text << "all points need " << bytes / Mebibyte << " MiB, but Memory Per Process allows "
            << maximum / Mebibyte
-           << "; the first point of each brick is shown. A smaller Box needs less";
+           << " in all processes; the first point of each brick is shown. A smaller Box needs less";
       this->Warn(text.str());
       self.Plan = MakePlan(grid, false, box);
     }

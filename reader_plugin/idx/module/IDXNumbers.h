@@ -11,8 +11,7 @@ namespace bat_vtk
 /// A resolution finer than any file's.
 constexpr int FinestResolution = 62;
 
-/// Initial value, in MiB per process, of ParaView's property MemoryBudget. The class itself has no
-/// limit.
+/// Initial value, in MiB, of ParaView's property MemoryPerProcess. The class itself has no limit.
 constexpr double DefaultMemoryBudget = 1024;
 
 /// MiB per process that are loaded first with RefineWhileIdle: about a tenth of a second.

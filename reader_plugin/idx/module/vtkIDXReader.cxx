@@ -90,7 +90,7 @@ void CheckMemory(const bat::idx::Dataset& file, const bat_vtk::GridPlan& plan, v
   }
   bat::check_memory(bytes,
     file.name() + ": the samples of level " + std::to_string(plan.Level) + " requested",
-    "a lower Resolution, a smaller Box or a Memory Budget reduces this");
+    "a lower Resolution, a smaller Box or a limit in Memory Per Process reduces this");
 }
 
 vtkSmartPointer<vtkDataArray> MakeArray(
@@ -675,7 +675,7 @@ std::string vtkIDXReader::GetCutByBudget() const
   }
   return TextOrEmpty(this->FileName) + ": level " + std::to_string(this->LoadedLevel) + " of " +
     std::to_string(plan.Requested) + " is loaded, " +
-    (plan.Target < plan.Requested ? "to stay within Memory Budget; 0 means no limit"
+    (plan.Target < plan.Requested ? "to stay within Memory Per Process; 0 means no limit"
                                   : "because Refine While Idle is on, which starts with less");
 }
 

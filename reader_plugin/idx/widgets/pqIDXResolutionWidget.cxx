@@ -102,7 +102,7 @@ pqIDXResolutionWidget::pqIDXResolutionWidget(
   this->connect(this->Slider, SIGNAL(valueChanged(int)), SLOT(sliderMoved(int)));
   this->connect(this->Number, SIGNAL(textChangedAndEditingFinished()), SLOT(numberEdited()));
   this->addPropertyLink(this, "resolution", SIGNAL(resolutionChanged()), smproperty);
-  this->watch({ "MemoryBudget", "PointArrayStatus", "UseBox", "Box", "RefineWhileIdle" },
+  this->watch({ "MemoryPerProcess", "PointArrayStatus", "UseBox", "Box", "RefineWhileIdle" },
     { "Levels", "FileVersion", "LoadedLevel", "TargetLevel", "LoadCost" });
 }
 
@@ -238,7 +238,7 @@ QString pqIDXResolutionWidget::formatPending() const
   if (cost.Level < cost.RequestedLevel)
   {
     text += "\n" +
-      tr("Without the budget: level %1, %2.")
+      tr("Without the limit: level %1, %2.")
         .arg(cost.RequestedLevel)
         .arg(bat_load::memory(cost.RequestedBytes));
   }

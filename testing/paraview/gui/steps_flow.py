@@ -16,7 +16,7 @@ def check_shown(expected):
     lines = GetActiveSource()
     expect(lines.GetXMLName(), "FlowPathLines", "filter")
     display = GetDisplayProperties(lines)
-    expect(display.Representation, expected, "representation of %s" % lines.Show)
+    expect(display.Representation, expected, "representation of %s" % lines.Output)
     assert lines.GetDataInformation().GetNumberOfPoints() > 0
     # As a share of the domain, whose edges are 1 long: visible balls that do not form a cloud.
     assert expected == "Surface" or 0.001 < display.GaussianRadius < 0.01, display.GaussianRadius

@@ -11,7 +11,7 @@ expect(shown, cube[::4, ::4, :96:4].ravel(), "samples that were shown")
 
 
 def check(reader, what):
-    expect((reader.Resolution, reader.MemoryBudget, reader.UseBox), (18, 8.0, 1), what + ": settings")
+    expect((reader.Resolution, reader.MemoryPerProcess, reader.UseBox), (18, 8.0, 1), what + ": settings")
     values = fetch(reader).GetPointData().GetArray("RTData")
     expect(vtk_to_numpy(values), shown, what + ": samples")
 

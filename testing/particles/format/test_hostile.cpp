@@ -183,7 +183,8 @@ INSTANTIATE_TEST_SUITE_P(, HostileFile,
   testing::Values("written_7", "written_3000", "seventeen", "small", "not_finite_dictionary",
     "bitmap_bytes_1", "bitmap_bytes_2", "bitmap_bytes_4", "all_types", "levels_5", "empty",
     "written_dataset", "dataset", "sorted_index", "written_index", "aliases", "dataset_aliases",
-    "several_pages", "written_chunks", "written_chunks_small", "stable", "written_stable"),
+    "several_pages", "written_chunks", "written_chunks_small", "stable", "written_stable",
+    "written_view", "written_view_dataset"),
   [](const auto& info) { return std::string(info.param); });
 
 /// Sets one field of a section's record, or of the header, in a file of many treelets.

@@ -351,6 +351,18 @@ inline Case stable()
   return c;
 }
 
+/// An HDF5 view with units, with arrays that have several names, and without some that HDF5 cannot
+/// show.
+inline Case viewed()
+{
+  Case c = seven();
+  c.name = "written_view";
+  c.view.metadata = R"({"units":{"id":"","positions":"µm"},"writer":"make_golden"})";
+  c.view.aliases = { { "x", "", 0 }, { "where", "", -1 }, { "number", "id", -1 } };
+  c.options.hdf5_view = true;
+  return c;
+}
+
 /// A dataset of several leaf files: the content of each.
 struct DatasetCase
 {
@@ -402,13 +414,25 @@ inline DatasetCase four_leaf_files()
   c.views[0].step = 4;
   c.views[0].metadata = R"({"title":"four leaf files","writer":"make_golden"})";
   c.options.block_particles = 16;
+  c.options.hdf5_view = false;
   return c;
+}
+
+inline std::vector<DatasetCase> dataset_cases()
+{
+  std::vector<DatasetCase> all;
+  all.push_back(four_leaf_files());
+  all.push_back(four_leaf_files());
+  all.back().name = "written_view_dataset";
+  all.back().options.hdf5_view = true;
+  return all;
 }
 
 /// `view` points into the heap that `cloud` owns, so cases may be moved.
 inline std::vector<Case> cases()
 {
   std::vector<Case> all;
+  all.push_back(viewed());
   all.push_back(none());
   all.push_back(seven());
   all.push_back(mixed());
@@ -419,6 +443,8 @@ inline std::vector<Case> cases()
   all.push_back(bounded());
   all.push_back(few_chunks());
   all.push_back(stable());
+  // Files without a view are small: tests damage every bit of them.
+  std::for_each(all.begin() + 1, all.end(), [](Case& c) { c.options.hdf5_view = false; });
   return all;
 }
 }

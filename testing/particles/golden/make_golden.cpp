@@ -22,8 +22,10 @@ int main(int argc, char** argv)
       static_cast<unsigned long long>(report.file_bytes),
       static_cast<unsigned long long>(report.treelets));
   }
-  const golden::DatasetCase dataset = golden::four_leaf_files();
-  dataset_files::write(
-    std::filesystem::path(argv[1]) / (dataset.name + ".bat"), dataset.views, dataset.options);
+  for (const golden::DatasetCase& dataset : golden::dataset_cases())
+  {
+    dataset_files::write(
+      std::filesystem::path(argv[1]) / (dataset.name + ".bat"), dataset.views, dataset.options);
+  }
   return 0;
 }

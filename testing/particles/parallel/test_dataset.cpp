@@ -548,8 +548,8 @@ TEST(Dataset, no_particles_at_all)
   EXPECT_EQ(dataset.attribute_names(), (std::vector<std::string>{ "id", "heat", "velocity" }));
   EXPECT_EQ(bat::mpi::read_particles(MPI_COMM_WORLD, dataset, {}).count, 0u);
   // A column that later steps of a series have is empty here.
-  EXPECT_TRUE(dataset.is_empty_column("later"));
-  EXPECT_FALSE(dataset.is_empty_column("heat"));
+  EXPECT_TRUE(dataset.is_absent_when_empty("later"));
+  EXPECT_FALSE(dataset.is_absent_when_empty("heat"));
   const bat::mpi::Particles both =
     bat::mpi::read_particles(MPI_COMM_WORLD, dataset, {}, { "later", "heat" });
   ASSERT_EQ(both.columns.size(), 1u);

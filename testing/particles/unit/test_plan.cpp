@@ -654,8 +654,7 @@ TEST(Plan, hostile_input_is_refused_by_name)
     change(bounds);
     return refusal(cells, good, bounds);
   };
-  EXPECT_NE(
-    refused_bounds([](auto& b) { b[1].rank = 3; }).find("bounds of rank 3: rank count is 3"),
+  EXPECT_NE(refused_bounds([](auto& b) { b[1].rank = 3; }).find("bounds of rank 3: rank is 3"),
     std::string::npos);
   EXPECT_NE(refused_bounds([](auto& b) { b[1].rank = 0; }).find("rank 0 follow those of rank 0"),
     std::string::npos);

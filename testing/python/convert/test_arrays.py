@@ -59,7 +59,8 @@ with parabat.open("single.bat") as dataset:
 order = [np.lexsort(each.view("u4").T) for each in (np.ascontiguousarray(found), np.ascontiguousarray(single[:, ::-1]))]
 equal("single.bat", "positions", found[order[0]], single[:, ::-1][order[1]])
 np.save("steps.npy", np.arange(2 * 10 * 3, dtype=">f8").reshape(2, 10, 3))
-converted("steps.npy", "steps.bat", "--jobs", "2")
+for jobs in ("0", "2"):  # 0: one process per processor
+    converted("steps.npy", "steps.bat", "--jobs", jobs)
 with parabat.open("steps_0001.bat") as dataset:
     assert sorted(dataset.read().positions.ravel()) == list(range(30, 60))
 records = np.zeros(N, [("id", ">u8"), ("pos", "f4", 3), ("half", "f2"), ("flag", "?"), ("name", "U3"), ("spin", "c8"),

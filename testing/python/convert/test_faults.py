@@ -2,6 +2,7 @@
 """Mistaken or malicious input to `parabat convert`: invalid numbers, claims that a file cannot satisfy, crashing
 libraries, interrupted conversions; and its command line and progress bar."""
 
+import argparse
 import glob
 import os
 import pty
@@ -13,7 +14,7 @@ import time
 
 import numpy as np
 import parabat
-from parabat.convert import model
+from parabat.convert import model, option_types
 from parabat.convert._output import remove_temporary
 from support import command, converted, put, refused, same
 
@@ -55,7 +56,17 @@ done = subprocess.run([sys.executable, "-m", "parabat.convert", "steps.npy", "--
                       capture_output=True, text=True)
 assert done.returncode == 0 and os.path.exists("module.bat"), done
 assert done.stderr == "note: steps.npy: an array with shape (3, 10, 3) is read as 3 steps of 10 particles\n", done
-for words in (["--steps", "1_0"], ["--steps", "::0"], ["--steps", "1:2:3:4"], ["--jobs", "1_0"], ["--target-size", "1_0"]):
+for text, meaning in {"8": 8 << 20, "8M": 8 << 20, "8 MiB": 8 << 20, "8mb": 8 << 20, ".5": 1 << 19, "1.5K": 1536, "2G": 2 << 30, "1T": 1 << 40,
+                      "1e-300": 1, "auto": 0}.items():
+    assert option_types.size(text) == meaning, text
+for text in ("", "0", "0M", "-8", "+8", "8X", "8B", "1_0", "M", "1e400", "inf", "nan", "8388608T"):
+    try:
+        raise AssertionError(option_types.size(text))
+    except argparse.ArgumentTypeError as error:
+        assert "allowed is auto or a size above 0" in str(error), error
+assert option_types.three_numbers("1,2,3") == option_types.three_numbers("1 2, 3") == option_types.numbers(" 1 2 3 ") == [1, 2, 3]
+assert option_types.dimensions("4,5,6") == option_types.dimensions("4x5x6") == option_types.dimensions("4 5 6") == (4, 5, 6)
+for words in (["--steps", "1_0"], ["--steps", "::0"], ["--steps", "1:2:3:4"], ["--jobs", "1_0"], ["--jobs", "4097"], ["--jobs", "-1"], ["--target-size", "1_0"]):
     assert "see 'parabat convert --help'" in refused("steps.npy", "bad.bat", *words, code=2)
 # Less than a byte becomes the minimum size, not the default.
 np.savez("few.npz", pos=xyz[:3], id=ids[:3])

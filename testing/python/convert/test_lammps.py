@@ -87,7 +87,7 @@ same("one.bat", np.stack([values[name] for name in "xyz"], axis=1), {
     "id": values["id"], "v": np.stack([values[name] for name in ("vx", "vy", "vz")], axis=1)}, time=2 ** 39, step=2 ** 42)
 converted("all.lammpstrj", "two.bat", "--steps", "1:4:2")
 assert [name for name in sorted(os.listdir(".")) if name.startswith("two")] == [
-    "two.bat.series", "two_0001.bat", "two_0003.bat"]
+    "two.bat.series", "two.vtkhdf.series", "two_0001.bat", "two_0003.bat"]
 
 # Blocks of a few lines, and more rows than announced.
 from parabat.convert import streams  # pylint: disable=wrong-import-position

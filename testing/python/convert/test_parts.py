@@ -171,6 +171,6 @@ with parabat.open("others.bat") as dataset:
     assert {name: about.dtype for name, about in dataset.attributes.items()} == {
         "same": np.float64, "kind": np.float64} and len(dataset) == 12, dataset
 
-refused("xyz.npy", "bad.bat", "--memory", "2X", code=2, says=["'2X'; allowed is auto or a number"])
+refused("xyz.npy", "bad.bat", "--memory", "2X", code=2, says=["'2X'; allowed is auto or a size"])
 put("a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nend_header\n1 2 3\n")
 refused("a.ply", "bad.bat", "--memory", "1G", says=["argument --memory: the format ply reads whole steps"])

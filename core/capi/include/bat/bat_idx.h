@@ -83,7 +83,8 @@ extern "C"
     bat_idx_options* options, const char* name, const char* value);
   /* Returns all options as a JSON array of objects with name, type, default and allowed values. */
   BAT_API const char* bat_idx_options_table(void);
-  /* Calls `progress` during writes with these options; see bat_options_set_progress. */
+  /* Calls `progress` during writes with these options; see bat_options_set_progress. In
+   * bat_mpi_idx_write, every rank calls its own function. */
   BAT_API int bat_idx_options_set_progress(
     bat_idx_options* options, bat_progress progress, void* data);
 
@@ -166,8 +167,9 @@ extern "C"
    * no sample there. INVALID_ARGUMENT: no such level. */
   BAT_API int bat_idx_lattice(const bat_idx* dataset, int64_t level, const int64_t* box,
     int64_t* first, int64_t* distance, int64_t* count);
-  /* Returns the samples in a box of space (six doubles, as in bat/bat.h), including its faces; last
-   * < first along an axis if there are none. */
+  /* Converts a box of space (six doubles, as in bat/bat.h), including its faces, to the box of the
+   * samples in it: first x, y, z, last x, y, z, both included; last < first along an axis if there
+   * are none. */
   BAT_API int bat_idx_box_of(const bat_idx* dataset, const double* bounds, int64_t* box);
   /* Returns the coarsest level at which a box has samples; -1 if it has none at any level. */
   BAT_API int bat_idx_first_level(const bat_idx* dataset, const int64_t* box, int* level);

@@ -77,10 +77,10 @@ extern "C"
    * addresses. `count` attribute names, the same on all ranks; 0 for all attributes. `mode`:
    * "direct", each rank opens the leaf files that its query touches; "aggregated", one rank opens
    * each leaf file and answers the others; "auto" or NULL chooses the one that is likely to be
-   * faster. The result is the same. The mode and `memory_bytes` of rank 0 are used: the maximum
-   * bytes of leaf files that a rank holds at a time in an aggregated read, 0 for 256 MiB. With
-   * `report` on any rank, bat_selection_report returns on all ranks what the read did. The query's
-   * progress function is not called. */
+   * faster. The result is the same. `memory_bytes` limits the leaf files that a rank holds at a
+   * time in an aggregated read, 0 for 256 MiB; it does not limit the values read. The mode and
+   * `memory_bytes` of rank 0 are used. With `report` on any rank, bat_selection_report returns on
+   * all ranks what the read did. The query's progress function is not called. */
   BAT_API int bat_mpi_read(MPI_Comm comm, const bat_dataset* dataset, const bat_query* query,
     uint64_t count, const char* const* names, const char* mode, uint64_t memory_bytes, int report,
     bat_selection** out);

@@ -20,6 +20,7 @@ namespace bat
 /// What a dataset knows about one of its leaf files without opening it.
 struct LeafInfo
 {
+  /// Path to open the file, relative to the working directory if the dataset's path was.
   std::filesystem::path path;
   std::uint64_t particles = 0;
   std::uint64_t file_bytes = 0;
@@ -108,9 +109,12 @@ public:
   [[nodiscard]] std::size_t attribute_index(std::string_view name) const;
   /// Returns whether an attribute is missing because there are no particles: the first steps of a
   /// series may lack columns. Such a column is empty, and no condition on it is met.
-  [[nodiscard]] bool is_empty_column(std::string_view name) const;
+  [[nodiscard]] bool is_absent_when_empty(std::string_view name) const;
   /// As File::stable_samples(), for each leaf file.
   [[nodiscard]] std::vector<std::string> stable_samples() const;
+  /// As File::hdf5_view(), for the file that was opened. Opens all leaf files; those that cannot be
+  /// read are not considered.
+  [[nodiscard]] Hdf5ViewInfo hdf5_view() const;
   /// Size of a particle's stored values in bytes. Aliases take none.
   [[nodiscard]] std::uint64_t bytes_per_particle() const noexcept;
   /// Size of the values of positions and attributes in bytes. File::storage() returns their size in

@@ -63,6 +63,25 @@ struct ColumnStorage
   double bound = 0;
 };
 
+/// An attribute that the HDF5 view of a file does not show.
+struct LeftOut
+{
+  std::string name;
+  std::string reason;
+};
+
+/// The HDF5 view of a file, through which HDF5 and stock readers of VTKHDF read the columns in
+/// place (FORMAT.md section 20).
+struct Hdf5ViewInfo
+{
+  bool exists = false;
+  std::string reason; ///< why the file cannot have a view; empty if it has one or can have one
+  std::vector<LeftOut> left_out; ///< empty if no view exists
+};
+/// Returns a JSON object with `exists`, `reason`, and `left_out`, an array of objects with `name`
+/// and `reason`.
+[[nodiscard]] std::string to_json(const Hdf5ViewInfo& view);
+
 struct OpenOptions
 {
   /// Called for every read from the file (offset, bytes), possibly from several threads at once.
@@ -144,6 +163,9 @@ public:
   /// How an attribute is stored, or the positions without one. An alias is stored as the array that
   /// it repeats. Throws Error: InvalidArgument if there is no such attribute; Corrupt.
   [[nodiscard]] ColumnStorage storage(std::optional<std::size_t> attribute) const;
+
+  /// Returns whether the file has an HDF5 view, why not, and what it leaves out.
+  [[nodiscard]] Hdf5ViewInfo hdf5_view() const;
 
   /// Number of particles at a quality: min(n, ceil(quality * n)). Throws Error{InvalidArgument}
   /// outside [0, 1].

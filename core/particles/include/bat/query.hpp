@@ -55,11 +55,12 @@ struct Sphere
 };
 
 /// All points between two planes: lower <= ((n[0] * x + n[1] * y) + n[2] * z) <= upper in double
-/// precision, n being `normal`, of any length but 0. Its components are finite; the ends may be
-/// infinite.
+/// precision, n being `normal`, of any length but 0, with finite components.
 struct Slab
 {
   std::array<double, 3> normal{};
+  /// Limits of the dot product of normal and position, which is a distance from the origin only if
+  /// the normal has length 1. May be infinite.
   double lower = 0;
   double upper = 0;
 };

@@ -19,8 +19,8 @@ struct RepackOptions
   BuildOptions build;
   /// Names of options (bat/write_options.hpp) from repack_option_names(). All others stay as in
   /// each leaf file: compression with chunks and bounds, sorted indexes, stable samples, the block
-  /// size, and the treelet size as nearly as the file shows it. Sizes that other writers chose and
-  /// that no option of this one allows become the nearest allowed ones.
+  /// size, the HDF5 view, and the treelet size as nearly as the file shows it. Sizes that other
+  /// writers chose and that no option of this one allows become the nearest allowed ones.
   std::set<std::string> changed;
 };
 

@@ -22,8 +22,9 @@ struct WriteOptions : PlanRules
 {
   BuildOptions build; ///< for each leaf file
   Routing routing;    ///< for messages between ranks
-  /// RankBorder and Aug only: the box that this rank declares as its own; by default the box of its
-  /// particles. Not in the table, because each rank has its own.
+  /// RankBorder and Aug only: the box that this rank declares as its own, by which ranks are
+  /// grouped into leaf files; by default the box of its particles, which may also lie outside. Not
+  /// in the table, because each rank has its own.
   std::optional<Box> local_bounds;
 };
 
@@ -50,7 +51,7 @@ struct OptionInfo
 [[nodiscard]] bool is_option(const std::string& name);
 
 /// Sets the option `name`. Flags also take the numbers 0 and 1. `shown_as` replaces its name in
-/// messages. Throws Error{InvalidArgument}, and changes nothingif no such option exists, or
+/// messages. Throws Error{InvalidArgument}, and changes nothing, if no such option exists, or
 /// "threads is -1; a whole number from 0 to 2147483647 is allowed".
 void set_option(WriteOptions& options, const std::string& name, const OptionValue& value,
   const std::string& shown_as = {});

@@ -96,7 +96,22 @@ def parser_of(chosen):
 # argparse mistakes -inf, -1e9, -1,0,0, -5..3 and -1: (for --steps) for options; with a leading space they are
 # values.
 _ONE = r"(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf(inity)?)"
-_NUMBER = re.compile(rf"-({_ONE}((,|\.\.|:)[+-]?{_ONE})*|\d+:[-\d:]*)", re.I)
+_NUMBER = re.compile(rf"-({_ONE}((,|\.\.|:)[+-]?{_ONE})*,?|\d+:[-\d:]*)", re.I)
+
+
+# Options with a fixed number of numbers, which commas may separate instead of spaces.
+_TUPLES = {"--box": 6, "--unwrap-box": 6, "--sphere": 4}
+
+
+def _split_tuples(argv):
+    """Returns the words with --box 0,0,0,1,1,1 and --box=0,0,0,1,1,1 split into one word per number."""
+    words = []
+    for word in argv:
+        option, equals, text = word.partition("=")
+        size = _TUPLES.get(option if equals else words[-1] if words else None)
+        parts = re.split(r"[\s,]+", (text if equals else word).strip())
+        words += [word] if size is None or len(parts) != size else [option, *parts] if equals else parts
+    return words
 
 
 def _run(arguments):
@@ -112,7 +127,7 @@ def _run(arguments):
 def main(argv=None):
     """Returns the exit code."""
     argv = [" " + word if _NUMBER.fullmatch(word) else word
-            for word in (sys.argv[1:] if argv is None else argv)]
+            for word in _split_tuples(sys.argv[1:] if argv is None else argv)]
     chosen = next((word for word in argv if not word.startswith("-")), None)
     try:
         arguments = parser_of({chosen}).parse_args(argv)

@@ -111,7 +111,7 @@ def naming_accepted_kinds(path, verb, taken=(".bat", ".pbat", ".bat.series")):
 
 
 def open_one(path, number, verb):
-    """Opens the dataset at a path, or step `number` of a series."""
+    """Opens the dataset at a path, or step `number` of a series, where None is the only step."""
     if not is_series(path):
         if number is not None:
             refuse(f"--step: {path} is not a series")
@@ -125,9 +125,11 @@ def _open_step(path, number, verb):
     steps = list_steps(path)
     if not steps:
         refuse(f"{path}: a series without steps")
+    if number is None and len(steps) == 1:
+        number = 0
     if number is None or not -len(steps) <= number < len(steps):
-        refuse(f"{path}: a series of {len(steps)} steps; choose one with --step "
-               f"0 to {len(steps) - 1}, -1 for the last")
+        refuse(f"{path}: a series of one step; allowed are --step 0 or -1" if len(steps) == 1 else
+               f"{path}: a series of {len(steps)} steps; choose one with --step 0 to {len(steps) - 1}, -1 for the last")
     with naming_accepted_kinds(steps[number], verb):
         return datasets.open(steps[number])
 
@@ -146,6 +148,11 @@ def number_of(text, is_whole, what):
         return refuse(f"{what}: '{text.strip()}' is not a number")
 
 
+def split_numbers(words):
+    """Splits words at commas and spaces."""
+    return [part for word in words for part in re.split(r"[\s,]+", word) if part]
+
+
 def names_of(text, dataset):
     """Splits names separated by commas; a name may itself contain commas."""
     names, words = [], text.split(",")
@@ -162,23 +169,33 @@ def parse_attributes(arguments, dataset):
     return None if arguments.attributes is None else names_of(arguments.attributes, dataset)
 
 
-def add_query_arguments(parser):
-    """Adds the options that correspond to Dataset.read()."""
+def add_query_arguments(parser, grids=False):
+    """Adds the options that correspond to Dataset.read(). grids: the verb also accepts grids."""
     group = parser.add_argument_group("particles to select (default: all; all conditions must hold)")
     group.add_argument("--quality", type=float, default=1.0, metavar="Q",
                        help="fraction of the particles, 0 to 1, sampled evenly (default 1)")
-    group.add_argument("--budget", type=int, metavar="N", help="at most N particles, at the highest quality, or N samples")
+    group.add_argument("--budget", type=int, metavar="N", 
+                       help="at most N particles, at the highest quality" + ("; of a grid, at most N samples" if grids else ""))
     group.add_argument("--box", type=float, nargs=6, metavar=("X0", "Y0", "Z0", "X1", "Y1", "Z1"),
-                       help="select the inside of a box, faces included")
+                       help="select the inside of a box, faces included; commas may separate the numbers")
     group.add_argument("--sphere", type=float, nargs=4, action="append", default=[],
                        metavar=("X", "Y", "Z", "RADIUS"), help="select the inside of a shape")
     group.add_argument("--range", nargs=3, action="append", default=[],
                        metavar=("NAME", "LOWER", "UPPER"),
                        help="select a range, ends included; * means no limit; velocity[2] is a component, velocity the magnitude")
     group.add_argument("--values", nargs="+", action="append", default=[], metavar=("NAME", "NUMBER"),
-                       help="select particles whose value is one of these, for example ids")
-    group.add_argument("--step", type=int, metavar="N", help="for a series: number of the step, from 0; for a grid: its step number")
-    parser.add_argument("--attributes", metavar="A,B", help="names of the attributes or fields to read (default: all)")
+                       help="select particles whose value is one of these, for example ids, separated by spaces or commas")
+    add_step(group, "a step number that 'parabat info --json' lists (default: the only one)" if grids else None)
+    parser.add_argument("--attributes", metavar="A,B",
+                        help=f"names of the attributes {'or fields ' if grids else ''}to read (default: all)")
+
+
+def add_step(parser, of_grids=None):
+    """Adds the option that selects a step of a series. of_grids: what the number is for grids, if the verb accepts
+    them."""
+    parser.add_argument("--step", type=int, metavar="INDEX",
+                        help="index of the step, 0 is the first, -1 the last; may be omitted for a series of one step" + (
+                            f". For a grid: {of_grids}" if of_grids else ""))
 
 
 def query_of(arguments, dataset):
@@ -202,9 +219,9 @@ def query_of(arguments, dataset):
         key = aim if len(aim) > 1 else name
         if key in values:
             refuse(f"--values: '{name}' occurs twice; give all its values after one name")
-        if not listed:
+        values[key] = [number_of(text, is_whole(*aim), f"--values {name}") for text in split_numbers(listed)]
+        if not values[key]:
             refuse(f"--values: no values after '{name}'")
-        values[key] = [number_of(text, is_whole(*aim), f"--values {name}") for text in listed]
     query = {"quality": arguments.quality, "box": arguments.box, "ranges": ranges, "values": values,
              "shapes": [Sphere(sphere[:3], sphere[3]) for sphere in arguments.sphere]}
     if arguments.budget is not None:

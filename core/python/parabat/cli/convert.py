@@ -65,7 +65,7 @@ def add_arguments(parser):
     parser.add_argument("--columns", metavar="X,Y,Z", type=option_types.columns,
                         help="columns or arrays with the positions; Z may be none; or one array with three components")
     parser.add_argument("--delimiter", metavar="C", type=option_types.delimiter,
-                        help="character between the columns of a table, or comma, tab, semicolon, space")
+                        help="character between the columns of a table, or comma, tab, semicolon, space (default: detected)")
     parser.add_argument("--decimal", metavar="C", type=option_types.decimal,
                         help="decimal separator of a table, comma or point (default: detected)")
     parser.add_argument("--time-column", metavar="NAME",
@@ -103,11 +103,14 @@ def add_arguments(parser):
     velocities.add_argument("--cyclic", metavar="AXES", type=option_types.axes,
                             help="periodic axes, such as xy, along which the flow repeats after the last cell, or none (default: longitudes that span "
                                  "the globe)")
-    velocities.add_argument("--time-unit", metavar="UNIT", help="unit of the times in a netCDF file, for example days (default: as declared)")
-    velocities.add_argument("--velocity-unit", metavar="UNIT", help="unit of the velocities, for example 'm s-1'")
-    velocities.add_argument("--coordinate-unit", metavar="UNIT", help="unit of the coordinates, for example m")
+    velocities.add_argument("--time-unit", metavar="UNIT", help="unit of the times in IN, for example days; replaces the one declared in a "
+                                                                 "netCDF file (default: as declared)")
+    velocities.add_argument("--velocity-unit", metavar="UNIT", help="unit of the velocities in IN, for example 'm s-1'; replaces the one "
+                                                                     "declared in a netCDF file (default: as declared)")
+    velocities.add_argument("--coordinate-unit", metavar="UNIT", help="unit of the coordinates in IN, for example m; replaces the one declared "
+                                                                       "in a netCDF file (default: as declared)")
     velocities.add_argument("--vertical", choices=("up", "down"), help="direction in which the vertical velocity is positive")
-    velocities.add_argument("--ignore-units", action="store_true", help="use all numbers unchanged")
+    velocities.add_argument("--ignore-units", action="store_true", help="for .bricks output only: use all numbers unchanged, without converting between units")
     velocities.add_argument("--replace", action="store_true", help="replace an existing series")
     parser.add_argument("--follow-links", action="store_true",
                         help="read linked files, external storage and virtual datasets of HDF5 inputs in other files, too, reporting each by name; by "
@@ -117,13 +120,14 @@ def add_arguments(parser):
                         help="attributes to index for queries by value, for example id; each index takes 12 bytes per particle")
     parser.add_argument("--stable-samples", metavar="NAME,...", type=option_types.names, default=[],
                         help="integer attributes, for example id, that make qualities such as 0.1 show the same particles in all steps")
-    parser.add_argument("--target-size", metavar="MIB", type=option_types.size, default=0,
-                        help="target size of a leaf file, or of a file of a grid, in MiB; auto (default) chooses it")
-    parser.add_argument("--memory", metavar="SIZE", type=option_types.memory, default=0,
-                        help="memory limit per process, for example 2G; particle steps that need more are converted in parts if their format can be "
+    parser.add_argument("--target-size", metavar="SIZE", type=option_types.size, default=0,
+                        help="target size of a leaf file, or of a file of a grid, for example 8M; a plain number is in MiB. auto (default) chooses it")
+    parser.add_argument("--memory", metavar="SIZE", type=option_types.size, default=0,
+                        help="memory limit per process, for example 2G; a plain number is in MiB. Particle steps that need more are converted in parts if their format can be "
                              "read that way. auto (default): half of the free memory")
     parser.add_argument("--jobs", metavar="N", type=option_types.jobs, default=1,
-                        help="number of processes that convert steps concurrently (default: 1, with all processors)")
+                        help="number of processes, 1 to 4096, that convert particle steps concurrently, sharing the processors; 0 for one per "
+                             "processor (default: 1, which uses all processors). Not for grids")
     parser.add_argument("--flush", action="store_true", help="wait until each dataset is on disk")
     parser.add_argument("--quiet", action="store_true", help="print errors only, without a progress bar")
     parser.add_argument("--json", action="store_true", help="print one line of JSON per dataset")
@@ -132,7 +136,7 @@ def add_arguments(parser):
 def _settings(arguments, kind):
     if kind.startswith(".bricks"):
         return {"times": arguments.times, "cyclic": arguments.cyclic, "flush": arguments.flush, "replace": arguments.replace}
-    size = max(1, int(arguments.target_size * (1 << 20))) if arguments.target_size else 0  # chooses one
+    size = arguments.target_size  # 0 chooses one
     if kind == ".bat":
         return {"sorted_indexes": arguments.sorted_index, "stable_samples": arguments.stable_samples,
                 "flush": arguments.flush, "target_bytes": size}

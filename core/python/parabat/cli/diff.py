@@ -8,7 +8,7 @@ from .. import idx
 from ..errors import refuse
 from ..export import columns
 from . import _grids
-from ._common import add_json, parse_attributes, open_one, print_json, progress, show
+from ._common import add_json, add_step, parse_attributes, open_one, print_json, progress, show
 
 
 def add_arguments(parser):
@@ -16,7 +16,7 @@ def add_arguments(parser):
     parser.add_argument("a", metavar="A")
     parser.add_argument("b", metavar="B")
     parser.add_argument("--attributes", metavar="X,Y", help="attributes to compare, and positions (default: all)")
-    parser.add_argument("--step", type=int, metavar="N", help="for two series: numbers of the steps to compare, from 0; for two grids: the step number (default: all)")
+    add_step(parser, "a step number that 'parabat info --json' lists (default: all)")
     add_json(parser)
 
 

@@ -22,7 +22,7 @@ def add_arguments(parser):
         f"{name} ({', '.join(endings)})" for name, (endings, _) in FORMATS.items()))
     parser.add_argument("--level", type=count, metavar="N", help="for a grid: resolution level, where 0 is one sample (default: the finest; with "
                                                                  "--budget the finest with at most N samples)")
-    add_query_arguments(parser)
+    add_query_arguments(parser, grids=True)
     add_json(parser)
 
 

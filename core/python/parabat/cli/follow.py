@@ -4,7 +4,6 @@ that the extension determines."""
 
 import contextlib
 import os
-import re
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from ..exporting.plain import write_csv, write_npz
 from ..exporting.vtk import write_vtp
 from ..following import follow
 from ..tracks import Tracks, is_tracks
-from ._common import YES, add_json, count, names_of, number_of, print_json, progress, say, show, list_steps
+from ._common import YES, add_json, count, names_of, number_of, print_json, progress, say, show, split_numbers, list_steps
 from ._temporary import replacing
 
 MAX_RANGE_IDS = 10_000_000  # maximum number of ids in a list
@@ -52,12 +51,13 @@ def add_arguments(parser):
     parser.add_argument("series", nargs="+", metavar="SERIES", help=".bat.series, .tracks.bat, or .bat and .pbat in the order of their steps")
     which = parser.add_argument_group("particles to follow")
     which.add_argument("--ids", nargs="+", action="extend", default=[], metavar="ID",
-                       help="numbers, ranges such as 5..90, and with --second pairs such as 5:0 (default: all of one .tracks.bat)")
+                       help="numbers separated by spaces or commas, ranges such as 5..90 (with 90), and with --second pairs such as 5:0 (default: all of one "
+                            ".tracks.bat)")
     which.add_argument("--ids-file", action="append", default=[], metavar="FILE", help="file with ids as in --ids, separated by spaces, commas or line ends")
     which.add_argument("--id", metavar="NAME", help="attribute with the ids (default: the one called id, ids, particle_id ...)")
     which.add_argument("--second", metavar="NAME", help="attribute that makes ids unique in combination with them, for example cpu")
     parser.add_argument("--out", required=True, metavar="OUT", help=f"ends in {', '.join(FORMATS)}")
-    parser.add_argument("--attributes", metavar="A,B", help="names of the attributes or fields to read (default: all)")
+    parser.add_argument("--attributes", metavar="A,B", help="names of the attributes to read (default: all)")
     domain = parser.add_mutually_exclusive_group()
     domain.add_argument("--unwrap", action="store_true", help="extend tracks beyond the periodic domain stored in the files")
     domain.add_argument("--unwrap-box", type=float, nargs=6, metavar=("X0", "Y0", "Z0", "X1", "Y1", "Z1"),
@@ -68,7 +68,7 @@ def add_arguments(parser):
 
 
 def _words(arguments):
-    yield from arguments.ids
+    yield from split_numbers(arguments.ids)
     for path in arguments.ids_file:
         with open(path, encoding="utf-8") as file:
             try:
@@ -76,13 +76,13 @@ def _words(arguments):
             except UnicodeDecodeError as error:
                 refuse(f"--ids-file: {path} is not UTF-8 text ({error.reason} at byte {error.start}); allowed are numbers separated by spaces, commas "
                        "or line ends")
-        yield from re.split(r"[\s,]+", text.strip())
+        yield from split_numbers([text])
 
 
 def _ids(arguments):
     """Returns numbers, or pairs of them."""
     found = []
-    for word in filter(None, (word.strip() for word in _words(arguments))):
+    for word in _words(arguments):
         if arguments.second is not None:
             parts = word.split(":")
             if len(parts) != 2:

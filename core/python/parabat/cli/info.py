@@ -55,6 +55,7 @@ def described(dataset, leaves):
                              "storage": stored(about.name)}
                             for about in dataset.attributes.values()]}
     facts["position_storage"] = stored("")
+    facts["hdf5_view"] = dataset.hdf5_view
     if leaves:
         facts["leaves"] = [{**leaf._asdict(), "box": _box(leaf.box)} for leaf in dataset.leaves]
     return facts
@@ -68,6 +69,10 @@ def _show(dataset, leaves):
         if column.compressed:
             kept = f"within {column.bound:.6g}" if column.bound else "lossless"
             show(f"  {name or 'positions'}: compressed, {kept}, {column.raw_bytes:,} to {column.stored_bytes:,} bytes")
+    view = dataset.hdf5_view
+    facts = ["yes" if view["exists"] else "no", view["reason"]]
+    facts += [f"without {one['name']}: {one['reason']}" for one in view["left_out"]]
+    show("  HDF5 view: " + ", ".join(filter(None, facts)))
     if dataset.metadata:
         show(*f"  metadata {dataset.metadata}".split("\n"))
     for leaf in dataset.leaves if leaves else ():

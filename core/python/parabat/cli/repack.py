@@ -11,8 +11,8 @@ from ..writing import repack
 from ._common import YES, add_json, count, is_series, print_json, progress, show, list_steps
 
 # Options of parabat.repack() that have a value only if given.
-OPTIONS = ("compression", "error_bounds", "sorted_indexes", "stable_samples", "chunk_particles", "treelet_particles", "block_particles",
-           "index_budget", "threads")
+OPTIONS = ("compression", "error_bounds", "sorted_indexes", "stable_samples", "chunk_particles", "hdf5_view", "treelet_particles",
+           "block_particles", "index_budget", "threads")
 
 
 def add_arguments(parser):
@@ -35,10 +35,13 @@ def add_arguments(parser):
                          help="ids that make qualities such as 0.1 show the same particles in all steps; repeat for each")
     samples.add_argument("--no-stable-samples", action="store_const", const=[], dest="stable_samples",
                          help="use the most evenly spread particles for a quality")
-    group.add_argument("--chunk-particles", type=count, metavar="N", help="particles in a chunk of a compressed column; 0 chooses it")
-    group.add_argument("--treelet-particles", type=count, metavar="N", help="maximum number of particles in a treelet")
-    group.add_argument("--block-particles", type=count, metavar="N", help="particles in a block; 0 chooses it by --index-budget")
-    group.add_argument("--index-budget", type=float, metavar="SHARE", help="fraction of the data that the index may take")
+    group.add_argument("--chunk-particles", type=count, metavar="N", help="number of particles in a chunk of a compressed column, 256 to 65536; 0 chooses it")
+    group.add_argument("--hdf5-view", action=argparse.BooleanOptionalAction,
+                       help="add or remove the HDF5 view, through which ParaView opens uncompressed files without a plugin")
+    group.add_argument("--treelet-particles", type=count, metavar="N", help="maximum number of particles in a treelet, 256 to 65536")
+    group.add_argument("--block-particles", type=count, metavar="N", help="maximum number of particles in a block, 16 to 65536; 0 chooses it by "
+                                                                            "--index-budget")
+    group.add_argument("--index-budget", type=float, metavar="SHARE", help="fraction of the data that the index may take, above 0 to 1")
     parser.add_argument("--threads", type=count, metavar="N", help="maximum number of threads; 0 (default): all processors")
     parser.add_argument("--flush", action=argparse.BooleanOptionalAction, default=True,
                         help="wait until all data is on disk (default)")

@@ -5,6 +5,7 @@ the package."""
 import argparse
 import re
 
+MAX_JOBS = 4096  # maximum number of processes
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
@@ -66,33 +67,30 @@ def decimal(text):
 
 
 def size(text):
-    """Parses a number of MiB above 0; returns 0 for auto."""
-    try:
-        found = 0.0 if text == "auto" else float(text.replace("_", "?"))
-    except ValueError:
-        found = -1.0
-    if not (0 < found < float("inf") or text == "auto"):
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed is auto or a number of MiB above 0")
-    return found
+    """Parses 512M, 2G, 1.5T or a number of MiB into bytes; returns 0 for auto."""
+    if text.strip() == "auto":
+        return 0
+    found = re.fullmatch(r"([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)? ?(?:([KMGT])(?:i?B)?)?", text.strip(), re.IGNORECASE | re.ASCII)
+    number = float(found[1] + (found[2] or "")) if found else 0.0
+    exact = number * 1024 ** ("KMGT".index((found[3] or "M").upper()) + 1) if found else 0.0
+    if not 0 < exact < 2 ** 62:
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed is auto or a size above 0, such as 512M, 2G, or 512 for MiB")
+    return max(1, int(exact))
 
 
-def memory(text):
-    """Parses 512M, 2G or 1.5T into bytes; returns 0 for auto."""
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([KMGT])(?:i?B)?", text.strip(), re.IGNORECASE | re.ASCII)
-    size = int(float(found[1]) * 1024 ** ("KMGT".index(found[2].upper()) + 1)) if found else 0
-    if text != "auto" and not 0 < size < 2 ** 62:
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed is auto or a number above 0 followed by K, M, G or T")
-    return size
+def _words(text):
+    """Splits numbers at commas, spaces, or both."""
+    return re.split(r"\s*,\s*|\s+", text.strip())
 
 
 def numbers(text):
-    """Parses finite numbers separated by commas."""
+    """Parses finite numbers separated by commas or spaces."""
     try:
-        found = [float(word.replace("_", "?")) for word in text.split(",")]
+        found = [float(word.replace("_", "?")) for word in _words(text)]
     except ValueError:
         found = [float("nan")]
     if not all(abs(number) < float("inf") for number in found):
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed are numbers separated by commas")
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are numbers separated by commas or spaces")
     return found
 
 
@@ -114,8 +112,8 @@ def mapping(text):
 
 
 def dimensions(text):
-    """Parses NX,NY,NZ or NX,NY."""
-    found = text.replace("x", ",").split(",")
+    """Parses NX,NY,NZ or NX,NY, also with x or spaces between the numbers."""
+    found = _words(text.replace("x", ","))
     if not 2 <= len(found) <= 3 or not all(each.isascii() and each.isdecimal() and int(each) for each in found):
         raise argparse.ArgumentTypeError(f"{text!r}; allowed are NX,NY,NZ or NX,NY, each at least 1")
     return (*map(int, found), *(1,) * (3 - len(found)))
@@ -132,11 +130,11 @@ def find_number_type(text):
 def three_numbers(text):
     """Parses X,Y,Z into three numbers."""
     try:
-        found = [float(each.replace("_", "?")) for each in text.split(",")]
+        found = [float(each.replace("_", "?")) for each in _words(text)]
     except ValueError:
         found = []
     if len(found) != 3:
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed are three numbers separated by commas")
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are three numbers separated by commas or spaces")
     return found
 
 
@@ -149,6 +147,6 @@ def whole(text):
 
 def jobs(text):
     """Parses a number of processes."""
-    if not text.isascii() or not text.isdecimal() or not 0 < int(text) <= 4096:
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed are 1 to 4096")
+    if not text.isascii() or not text.isdecimal() or len(text) > 18 or int(text) > MAX_JOBS:
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are 1 to {MAX_JOBS}, or 0 for one per processor")
     return int(text)

@@ -148,11 +148,43 @@ def _merge(kept, own):
 
 
 def _replace_list(name, entries):
-    text = json.dumps({"file-series-version": "1.0", "files": entries}, indent=1)
+    _write_json(name, {"file-series-version": "1.0", "files": entries})
+    _update_stock_list(name, entries)
+
+
+def _write_json(name, facts):
     target = os.path.realpath(name)
     with open(target + ".tmp", "w", encoding="utf-8") as file:
-        file.write(text + "\n")
+        file.write(json.dumps(facts, indent=1) + "\n")
     os.replace(target + ".tmp", target)
+
+
+def _update_stock_list(name, entries):
+    """Writes the same list as NAME.vtkhdf.series, by which ParaView opens it without a plugin, if all files have an HDF5
+    view; removes it otherwise. As StockList of the library, it leaves alone a file that something else wrote."""
+    stock = name[:-len(".bat.series")] + ".vtkhdf.series"
+    try:
+        with open(stock, encoding="utf-8") as file:
+            known = json.load(file)
+        if not isinstance(known, dict) or "same_as" not in known:
+            return
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError, RecursionError):
+        return
+    if entries and all(_has_view(os.path.join(os.path.dirname(name), entry["name"])) for entry in entries):
+        _write_json(stock, {"file-series-version": "1.0", "files": entries, "same_as": os.path.basename(name)})
+    else:
+        with contextlib.suppress(OSError):
+            os.unlink(stock)
+
+
+def _has_view(path):
+    """Returns whether a dataset has an HDF5 view (FORMAT.md section 20)."""
+    with contextlib.suppress(OSError, ValueError), open(path, "rb") as file:
+        file.seek(512)
+        return file.read(8) == b"\x89HDF\r\n\x1a\n"
+    return False
 
 
 def remove_list(name):
@@ -163,6 +195,7 @@ def remove_list(name):
     else:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(name)
+        _update_stock_list(name, [])
     for entry in former:
         remove(os.path.join(os.path.dirname(name), entry["name"]))
 

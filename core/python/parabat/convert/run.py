@@ -9,6 +9,7 @@ from .._text import printable
 from . import order, running
 from .grid_job import BricksJob, GridJob, GridOutcome
 from .model import ConvertError, Interrupted, Options, listed
+from .option_types import MAX_JOBS
 from .rows_by_step import Scratch
 from .running import Job, Outcome
 
@@ -28,7 +29,8 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
     single step.
     format: name of a format, or a file that defines one; None to detect it.
     steps: the steps to convert, as a slice.
-    jobs: the number of processes that convert steps in parallel.
+    jobs: the number of processes that convert particle steps in parallel, sharing the processors; 0 for one per
+    processor. Grids are converted by one process.
     show: called with a dict for each dataset written ("done": its name, and more), each remark ("remark") and each
     progress update ("share", 0 to 1, of "what").
     settings: keywords of parabat.write() or parabat.idx.write(), or those of parabat.flow.write_series() and `times`;
@@ -55,6 +57,8 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
         raise ConvertError(f"argument --on-repeat: '{on_repeat}'; allowed are {listed(order.ON_REPEAT)}")
     grids = kind != ".bat"
     comm = running.world()
+    if jobs == 0:
+        jobs = 1 if grids else min(_processors(), MAX_JOBS)
     if grids and jobs > 1:
         raise ConvertError(f"{output}: grids are converted by one process, which uses all processors, or by ranks (mpirun); remove --jobs")
     apart = apart and not comm
@@ -76,6 +80,11 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
             lists.release()
         if leads():
             scratch.remove()
+
+
+def _processors():
+    """Returns the number of processors that this process may use."""
+    return len(os.sched_getaffinity(0))
 
 
 def _run(job, output, comm, jobs, apart, on_repeat, show, lists):
@@ -108,7 +117,7 @@ def _prepare(inputs, output, format_name, steps, settings, options, shares, apar
     _check_options(found, options, {"arrays", "fill"} if grids else {"arrays", "species"})
     settings = {"flush": False, **(settings or {})}
     if shares > 1 and not settings.get("threads"):
-        settings["threads"] = max(1, len(os.sched_getaffinity(0)) // shares)
+        settings["threads"] = max(1, _processors() // shares)
     of_output = Options(threads=settings.get("threads", 0), slab=(comm.rank, comm.size) if comm else (0, 1), **options)
     return JOBS[kind](running.ordered(found, of_output, apart), output, of_output, steps, settings, memory_bytes, shares)
 

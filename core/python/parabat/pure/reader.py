@@ -49,12 +49,15 @@ LEAF_RECORD = np.dtype([("particles", "<u8"), ("file_bytes", "<u8"), ("header_ch
 
 (SCHEMA, METADATA, LEVELS, SHALLOW_TREE, TREELETS, BLOCK_BOXES, BIN_EDGES, TREELET_KEYS, BITMAP_DICTIONARY, BLOCK_BITMAPS,
  POSITIONS, ATTRIBUTE, AGGREGATION_TREE, LEAF_FILES, CHUNK_TABLE, SORTED_INDEX, ALIASES, SAMPLE_IDS, TREELET_LEVELS,
- BLOCK_LEVELS) = range(1, 21)                                                                        # 6
+ BLOCK_LEVELS, HDF5_SUPERBLOCK, HDF5_OBJECTS) = range(1, 23)                                         # 6
 KINDS = ["", "SCHEMA", "METADATA", "LEVELS", "SHALLOW_TREE", "TREELETS", "BLOCK_BOXES", "BIN_EDGES", "TREELET_KEYS",
          "BITMAP_DICTIONARY", "BLOCK_BITMAPS", "POSITIONS", "ATTRIBUTE", "AGGREGATION_TREE", "LEAF_FILES", "CHUNK_TABLE",
-         "SORTED_INDEX", "ALIASES", "SAMPLE_IDS", "TREELET_LEVELS", "BLOCK_LEVELS"]
+         "SORTED_INDEX", "ALIASES", "SAMPLE_IDS", "TREELET_LEVELS", "BLOCK_LEVELS", "HDF5_SUPERBLOCK",
+         "HDF5_OBJECTS"]
 PAGED = {BLOCK_BOXES, BLOCK_BITMAPS, POSITIONS, ATTRIBUTE, SORTED_INDEX, BLOCK_LEVELS}
 SEVERAL_LEAF_FILES, COMPRESSED_CHUNKS, STABLE_SAMPLES = 1, 2, 4                                      # 14, required_features
+HDF5_VIEW = {HDF5_SUPERBLOCK, HDF5_OBJECTS}                                                          # 20
+SUPERBLOCK_OFFSET = 512                                                                              # 20
 RAW, CHUNKS = 0, 1                                                                                   # 6, encoding
 MAX_CHUNK_PARTICLES = 65536                                                                         # 12
 INDEX_ENTRIES, INDEX_VALUES = 341, 512                                                               # 11, of a page
@@ -197,8 +200,8 @@ class BatFile:
     def _is_known(self, kind):
         """Returns whether sections of a kind are defined for this file (section 6)."""
         if self.TOP:
-            return kind in (SCHEMA, METADATA, AGGREGATION_TREE, LEAF_FILES, ALIASES, SAMPLE_IDS)
-        return SCHEMA <= kind <= ATTRIBUTE or CHUNK_TABLE <= kind <= BLOCK_LEVELS
+            return kind in (SCHEMA, METADATA, AGGREGATION_TREE, LEAF_FILES, ALIASES, SAMPLE_IDS) or kind in HDF5_VIEW
+        return SCHEMA <= kind <= ATTRIBUTE or CHUNK_TABLE <= kind <= HDF5_OBJECTS
 
     def _need(self, good, thing, found, allowed, kind="corrupt"):
         """Raises BatError unless good."""
@@ -474,7 +477,7 @@ class BatFile:
             self._need(s.raw_bytes == size, section_name(kind, index) + ": raw_bytes", s.raw_bytes, size)
         for kind, index in self.sections:
             known = (kind, index) in sizes or (kind, index) in ((SCHEMA, 0), (METADATA, 0)) or kind == ALIASES \
-                or (kind, index) == (SAMPLE_IDS, 0) and self.is_stable \
+                or (kind, index) == (SAMPLE_IDS, 0) and self.is_stable or kind in HDF5_VIEW and index == 0 \
                 or not (self._is_known(kind) or self.TOP and SCHEMA <= kind <= LEAF_FILES)
             self._need(known, section_name(kind, index), "present", "absent: the schema does not use it")
 
@@ -929,11 +932,30 @@ class BatFile:
             allowed = numbers.min(initial=math.inf), numbers.max(initial=-math.inf), len(numbers) != len(values)
             self._need(found == allowed, "minimum, maximum and flag of position key %d" % i, found, allowed)
 
+    def _validate_view(self):
+        """Checks the HDF5 view (section 20) as far as this module knows HDF5: its superblock and the objects' place."""
+        found = sorted(kind for kind, _ in self.sections if kind in HDF5_VIEW)
+        self._need(found in ([], sorted(HDF5_VIEW)), "sections of the HDF5 view", found, "both or none")
+        if not found:
+            return
+        place, block, objects = self.sections[HDF5_SUPERBLOCK, 0], self.section(HDF5_SUPERBLOCK), self.sections[HDF5_OBJECTS, 0]
+        self._need(place.offset == SUPERBLOCK_OFFSET, "offset of HDF5_SUPERBLOCK", place.offset, SUPERBLOCK_OFFSET)
+        self._need(block[:8] == b"\x89HDF\r\n\x1a\n" and len(block) == 48, "HDF5_SUPERBLOCK", block[:8], "an HDF5 superblock")
+        for s in self.sections.values():
+            self._need(s is place or s.offset >= SUPERBLOCK_OFFSET + len(block), "offset of " + section_name(s.kind, s.index),
+                       s.offset, "after HDF5_SUPERBLOCK")
+        base, _, end, root = struct.unpack_from("<4Q", block, 12)
+        self._need(base == SUPERBLOCK_OFFSET and end == len(self.data), "base and end in HDF5_SUPERBLOCK", (base, end),
+                   (SUPERBLOCK_OFFSET, len(self.data)))
+        self._need(objects.offset <= base + root < objects.offset + objects.bytes, "root group of HDF5_SUPERBLOCK",
+                   base + root, "in HDF5_OBJECTS")
+
     def _validate_bytes(self):
         """Checks that nothing overlaps and that bytes outside of sections are zero (section 4)."""
         for s in self.sections.values():
-            self._need(self._is_known(s.kind) or not SCHEMA <= s.kind <= BLOCK_LEVELS, section_name(s.kind, s.index),
+            self._need(self._is_known(s.kind) or not SCHEMA <= s.kind <= HDF5_OBJECTS, section_name(s.kind, s.index),
                        "in this kind of file", "in the other kind only")
+        self._validate_view()
         extents = [(0, 128, "header"), (self._table[0], self._table[0] + 64 * self._table[1], "section table")]
         for s in self.sections.values():
             extents.append((s.offset, s.offset + s.bytes, section_name(s.kind, s.index)))
