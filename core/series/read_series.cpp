@@ -5,6 +5,7 @@
 #include "bat/error.hpp"
 #include "common/fail.hpp"
 #include "common/io/random_access_file.hpp"
+#include "common/io/remote/address.hpp"
 #include "series/read_series.hpp"
 
 #include <fmt/format.h>
@@ -113,12 +114,12 @@ Entries list_entries(const nlohmann::ordered_json& list)
 
 bool is_series(const std::filesystem::path& path)
 {
-  return path.extension() == ".series";
+  return std::filesystem::path(io::file_name(path)).extension() == ".series";
 }
 
 bool is_tracks(const std::filesystem::path& path)
 {
-  const std::string name = path.filename().string();
+  const std::string name = io::file_name(path);
   const std::string ending = ".tracks.bat";
   return name.size() >= ending.size() &&
     name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
@@ -135,7 +136,7 @@ std::vector<SeriesStep> read_series(const std::filesystem::path& path)
   std::vector<SeriesStep> steps;
   for (const auto& file : list.at("files"))
   {
-    SeriesStep step{ path.parent_path() / file.at("name").get<std::string>(), std::nullopt };
+    SeriesStep step{ io::path_beside(path, file.at("name").get<std::string>()), std::nullopt };
     if (file.contains("time"))
     {
       step.time = file.at("time").get<double>();

@@ -3,6 +3,8 @@
 
 #include "bat/error.hpp"
 #include "common/io/atomic_file.hpp"
+#include "common/io/remote/address.hpp"
+#include "common/io/remote/remote_file.hpp"
 
 #include <fmt/format.h>
 
@@ -18,9 +20,16 @@ namespace bat::io
 {
 RandomAccessFile::RandomAccessFile(const std::filesystem::path& path, Access access)
   : name_(path.string())
-  , file_(std::make_unique<OpenFile>(this->name_))
-  , size_(static_cast<std::uint64_t>(this->file_->status().st_size))
 {
+  if (is_address(this->name_))
+  {
+    this->remote_ = std::make_shared<const RemoteFile>(this->name_);
+    this->name_ = this->remote_->name();
+    this->size_ = this->remote_->size();
+    return;
+  }
+  this->file_ = std::make_unique<OpenFile>(this->name_);
+  this->size_ = static_cast<std::uint64_t>(this->file_->status().st_size);
   if (access == Access::Map && this->size_ != 0)
   {
     this->map();
@@ -34,6 +43,8 @@ RandomAccessFile::RandomAccessFile(
   , size_(static_cast<std::uint64_t>(this->file_->status().st_size))
 {
 }
+
+RandomAccessFile::~RandomAccessFile() = default;
 
 std::uint64_t RandomAccessFile::size_now() const
 {
@@ -105,6 +116,11 @@ void RandomAccessFile::read(std::uint64_t offset, void* to, std::size_t bytes) c
   }
   this->check_range(offset, bytes, this->size_);
   this->note_read(offset, bytes);
+  if (this->remote_)
+  {
+    this->remote_->read(offset, to, bytes);
+    return;
+  }
   const OpenFile::Use use = this->file_->use();
   if (this->scattered_ && this->reported_.exchange(use.descriptor()) != use.descriptor())
   {
@@ -136,6 +152,11 @@ void RandomAccessFile::read(std::uint64_t offset, void* to, std::size_t bytes) c
 
 void RandomAccessFile::prefetch(std::uint64_t offset, std::uint64_t bytes) const noexcept
 {
+  if (this->remote_)
+  {
+    this->prefetch(std::vector<ByteRange>{ { offset, bytes } });
+    return;
+  }
   if (!this->file_ || bytes == 0)
   {
     return;
@@ -148,6 +169,19 @@ void RandomAccessFile::prefetch(std::uint64_t offset, std::uint64_t bytes) const
   catch (const std::exception&)
   {
     return; // a file that is gone is an error when it is read
+  }
+}
+
+void RandomAccessFile::prefetch(const std::vector<ByteRange>& ranges) const noexcept
+{
+  if (this->remote_)
+  {
+    this->remote_->prefetch(ranges);
+    return;
+  }
+  for (const ByteRange& range : ranges)
+  {
+    this->prefetch(range.offset, range.bytes);
   }
 }
 }

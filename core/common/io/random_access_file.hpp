@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads ranges of bytes of a file or of memory.
+// Reads ranges of bytes of a file, of a file at an address, or of memory.
 #pragma once
 
+#include "common/io/byte_range.hpp"
 #include "common/io/open_files.hpp"
 
 #include <atomic>
@@ -13,20 +14,24 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace bat::io
 {
+class RemoteFile;
+
 enum class Access
 {
   Read, ///< a file that is cut short while open gives an error
-  Map   ///< the same if noticed before its bytes are used, else a signal
+  Map   ///< the same if noticed before its bytes are used, else a signal; as Read at an address
 };
 
 /// const functions may be called concurrently.
 class RandomAccessFile
 {
 public:
-  /// Throws Error: NotFound, CannotOpen.
+  /// Opens a path, or an address as is_address() defines it. Throws Error: NotFound, CannotOpen; for
+  /// an address as RemoteFile().
   explicit RandomAccessFile(const std::filesystem::path& path, Access access = Access::Read);
   /// A file in a folder. Throws as the other constructor.
   RandomAccessFile(const std::string& name, const std::shared_ptr<const Folder>& folder);
@@ -41,7 +46,9 @@ public:
   }
   RandomAccessFile(const RandomAccessFile&) = delete;
   RandomAccessFile& operator=(const RandomAccessFile&) = delete;
+  ~RandomAccessFile();
 
+  /// The path, or the address without secrets.
   [[nodiscard]] const std::string& name() const noexcept { return this->name_; }
   [[nodiscard]] std::uint64_t size() const noexcept { return this->size_; }
   /// The current size of a growing file; size() is the size when it was opened.
@@ -55,6 +62,7 @@ public:
   /// read.
   void read(std::uint64_t offset, void* to, std::size_t bytes) const;
 
+  [[nodiscard]] bool is_remote() const noexcept { return this->remote_ != nullptr; }
   [[nodiscard]] bool is_mapped() const noexcept { return this->memory_ && this->file_; }
   /// Returns bytes of a mapped file, which count as read. Throws as read() does.
   [[nodiscard]] const std::byte* view(std::uint64_t offset, std::size_t bytes) const;
@@ -67,6 +75,8 @@ public:
 
   /// Hints to the system that these bytes are needed soon. Never fails.
   void prefetch(std::uint64_t offset, std::uint64_t bytes) const noexcept;
+  /// The same for ranges that will be read together.
+  void prefetch(const std::vector<ByteRange>& ranges) const noexcept;
 
   [[nodiscard]] std::uint64_t bytes_read() const noexcept { return this->bytes_read_; }
   void set_observer(std::function<void(std::uint64_t, std::uint64_t)> observer)
@@ -80,7 +90,8 @@ private:
   void note_read(std::uint64_t offset, std::size_t bytes) const;
 
   std::string name_;
-  std::unique_ptr<OpenFile> file_; ///< null for bytes in memory
+  std::unique_ptr<OpenFile> file_;           ///< null for bytes in memory or at an address
+  std::shared_ptr<const RemoteFile> remote_; ///< null unless at an address
   std::uint64_t size_ = 0;
   std::shared_ptr<const std::byte> memory_;
   std::function<void(std::uint64_t, std::uint64_t)> observer_;

@@ -15,6 +15,7 @@
 
 #include "particles/format/page_reader.hpp"
 
+#include "bat/error.hpp"
 #include "common/memory/stream_copy.hpp"
 #include "particles/format/checksum.hpp"
 #include "particles/format/decode.hpp"
@@ -100,8 +101,44 @@ const std::byte* PagedSection::view_front(std::uint64_t count) const
   return this->file_.view(this->layout_.in_file(0), 0);
 }
 
+// The pages and their checksums are requested at the same time.
+void PagedSection::prefetch_remote(const std::vector<Span>& spans) const
+{
+  std::vector<io::ByteRange> ranges;
+  std::uint64_t next_group = 0;
+  for (const Span& span : spans)
+  {
+    if (span.count == 0)
+    {
+      continue;
+    }
+    const PageRange pages = this->layout_.pages_of(span);
+    const ByteRange bytes = this->layout_.bytes_of(pages);
+    ranges.push_back({ this->layout_.in_file(bytes.begin), bytes.size() });
+    const std::uint64_t end_group = this->layout_.group_of(pages.end - 1) + 1;
+    for (std::uint64_t group = std::max(next_group, this->layout_.group_of(pages.first));
+         group < end_group; ++group)
+    {
+      const PageRange of_group = this->layout_.pages_of_group(group);
+      ranges.push_back({ this->layout_.checksum_in_file(of_group.first),
+        of_group.count() * sizeof(std::uint32_t) });
+    }
+    next_group = end_group;
+  }
+  if (!ranges.empty())
+  {
+    ranges.push_back({ this->layout_.checksums_in_file(), this->layout_.group_checksums_bytes() });
+    this->file_.prefetch(ranges);
+  }
+}
+
 void PagedSection::prefetch(const std::vector<Span>& spans) const noexcept
 {
+  if (this->file_.is_remote())
+  {
+    (void)attempt([&] { this->prefetch_remote(spans); });
+    return;
+  }
   ByteRange requested;
   const auto ask = [&]
   { this->file_.prefetch(this->layout_.in_file(requested.begin), requested.size()); };

@@ -85,6 +85,7 @@ public:
 private:
   friend class PageReader;
 
+  void prefetch_remote(const std::vector<Span>& spans) const;
   /// Checksums of the pages in a group.
   [[nodiscard]] std::vector<std::uint32_t> group_checksums(std::uint64_t group) const;
 

@@ -362,6 +362,7 @@ private:
           this->blocks_of(t), this->states_[t]);
       }
     }
+    this->prefetch_blocks();
     if (!this->conditions_.places.everywhere())
     {
       this->refine_boxes(kPlaceBit, this->conditions_.places);
@@ -387,6 +388,37 @@ private:
   [[nodiscard]] std::uint64_t blocks_of(std::size_t t) const
   {
     return this->index_.first_block[t + 1] - this->index_.first_block[t];
+  }
+
+  // Requests all that refine_boxes() and refine_key() read from a remote file, at the same time.
+  void prefetch_blocks() const
+  {
+    if (!this->file_.source->is_remote())
+    {
+      return;
+    }
+    const auto prefetch = [&](format::SectionKind kind, std::uint32_t index, std::uint64_t bit)
+    {
+      std::vector<std::size_t> treelets;
+      this->file_.paged(kind, index).prefetch(this->undecided_blocks(bit, treelets));
+    };
+    prefetch(format::SectionKind::BlockBoxes, 0, kPlaceBit);
+    for (std::size_t r = 0; r != this->tests_.size(); ++r)
+    {
+      if (this->tests_[r])
+      {
+        const std::size_t key = this->conditions_.keys[r].key;
+        if (this->file_.schema.keys[key].bitmap_bytes != 0)
+        {
+          prefetch(
+            format::SectionKind::BlockBitmaps, static_cast<std::uint32_t>(key), key_bit(r));
+        }
+      }
+      else
+      {
+        prefetch(format::SectionKind::BlockBoxes, 0, key_bit(r));
+      }
+    }
   }
 
   // Spans of blocks in the treelets that `bit` leaves undecided, and those treelets.

@@ -368,6 +368,38 @@ std::vector<Span> joined(std::vector<std::vector<Span>> lists)
   return all;
 }
 
+// Requests all that the tests of pieces will read from a remote file, at the same time.
+void prefetch_tested(
+  const File::Impl& file, const Conditions& conditions, const std::vector<Piece>& pieces)
+{
+  if (!file.source->is_remote())
+  {
+    return;
+  }
+  const auto prefetch = [&](std::uint64_t bit, const format::ColumnSection& column)
+  {
+    std::vector<Span> spans;
+    for (const Piece& piece : pieces)
+    {
+      if ((piece.undecided & bit) != 0)
+      {
+        spans.push_back(piece.span);
+      }
+    }
+    column.prefetch(spans);
+  };
+  const format::ColumnSection& positions = file.column(format::SectionKind::Positions);
+  prefetch(1, positions);
+  for (std::size_t r = 0; r != conditions.keys.size(); ++r)
+  {
+    const KeyCondition& key = conditions.keys[r];
+    prefetch(key_bit(r),
+      key.of_positions ? positions
+                       : file.column(format::SectionKind::Attribute,
+                           static_cast<std::uint32_t>(key.attribute)));
+  }
+}
+
 Selection select_pieces(
   const File::Impl& file, const Conditions& conditions, std::vector<Piece> pieces)
 {
@@ -386,6 +418,7 @@ Selection select_pieces(
     cut_long(pieces, selection.tested);
     const std::vector<Job> jobs = make_jobs(pieces);
     std::vector<std::vector<Span>> found(jobs.size());
+    prefetch_tested(file, conditions, pieces);
     tbb::parallel_for(std::size_t{ 0 }, jobs.size(),
       [&](std::size_t j) {
         Tester(file, conditions).run(&pieces[jobs[j].first_piece], jobs[j].piece_count, found[j]);

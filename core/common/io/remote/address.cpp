@@ -282,6 +282,21 @@ std::string resolve_leaf(const std::string& top, std::string_view leaf)
   return format_address(resolve_leaf(parse_address(top), leaf));
 }
 
+std::string file_name(const std::filesystem::path& path)
+{
+  const std::string text = path.string();
+  return is_address(text)
+    ? percent_decode(std::filesystem::path(parse_address(text).path).filename().string())
+    : path.filename().string();
+}
+
+std::filesystem::path path_beside(const std::filesystem::path& path, const std::string& name)
+{
+  const std::string text = path.string();
+  return is_address(text) ? std::filesystem::path(resolve_leaf(text, name))
+                          : path.parent_path() / name;
+}
+
 std::string percent_encode(std::string_view text, std::string_view keep)
 {
   std::string encoded;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -59,6 +60,14 @@ struct Address
 /// "." segments, backslashes or control characters.
 [[nodiscard]] Address resolve_leaf(const Address& top, std::string_view leaf);
 [[nodiscard]] std::string resolve_leaf(const std::string& top, std::string_view leaf);
+
+/// Returns the file name at the end of a path or an address, without the query.
+[[nodiscard]] std::string file_name(const std::filesystem::path& path);
+
+/// Returns the path of a file that the file at `path` names relative to its own folder, for both
+/// paths and addresses. Throws as resolve_leaf() for an address.
+[[nodiscard]] std::filesystem::path path_beside(
+  const std::filesystem::path& path, const std::string& name);
 
 /// Encodes everything except letters, digits and "-._~", and the characters in `keep`.
 [[nodiscard]] std::string percent_encode(std::string_view text, std::string_view keep = {});

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "bat/error.hpp"
+#include "common/io/byte_range.hpp"
 #include "common/io/remote/address.hpp"
 #include "common/io/remote/disk_pages.hpp"
 #include "common/io/remote/response.hpp"
@@ -52,12 +53,6 @@ struct RemoteStatistics
   std::uint64_t bytes_received = 0;  ///< of bodies
   std::uint64_t bytes_repeated = 0;  ///< requested again, after they left the memory
   std::uint64_t bytes_from_disk = 0; ///< read from the disk cache
-};
-
-struct ByteRange
-{
-  std::uint64_t offset = 0;
-  std::uint64_t bytes = 0;
 };
 
 /// A remote file and its version, as an engine needs it.

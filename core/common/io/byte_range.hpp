@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+namespace bat::io
+{
+/// Bytes of a file.
+struct ByteRange
+{
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+}
