@@ -454,6 +454,27 @@ void read_positions(
 
 namespace
 {
+// All attributes arrive in the time of one.
+void prefetch_remote(const bat_dataset* dataset, const std::vector<std::string>& names,
+  const bat_selection* selection)
+{
+  const bat::Dataset& source = opened(dataset);
+  const bat_selection& own = need(selection, "selection");
+  if (!source.is_remote() || own.dataset != &handle_of(dataset))
+  {
+    return;
+  }
+  std::vector<std::size_t> numbers;
+  for (const std::string& name : names)
+  {
+    if (!source.is_absent_when_empty(name))
+    {
+      numbers.push_back(source.attribute_index(name));
+    }
+  }
+  source.prefetch(own.selection, numbers);
+}
+
 // Maps reported progress to the range `from` to `to`.
 void read_values(const bat_dataset* dataset, const char* name, const bat_selection* selection,
   void* out, std::size_t bytes, double from, double to)
@@ -504,6 +525,7 @@ void read_attributes(const bat_dataset* dataset, const std::vector<std::string>&
     need(out, "array list");
     need(bytes, "size list");
   }
+  prefetch_remote(dataset, names, selection);
   for (std::size_t i = 0; i != names.size(); ++i)
   {
     const auto share = [&](std::size_t n)

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace bat::io
 {
@@ -23,7 +24,8 @@ RandomAccessFile::RandomAccessFile(const std::filesystem::path& path, Access acc
 {
   if (is_address(this->name_))
   {
-    this->remote_ = std::make_shared<const RemoteFile>(this->name_);
+    this->address_ = std::move(this->name_);
+    this->remote_ = std::make_shared<const RemoteFile>(this->address_);
     this->name_ = this->remote_->name();
     this->size_ = this->remote_->size();
     return;

@@ -48,8 +48,13 @@ public:
   RandomAccessFile& operator=(const RandomAccessFile&) = delete;
   ~RandomAccessFile();
 
-  /// The path, or the address without secrets.
+  /// The path, or the address without secrets: for messages.
   [[nodiscard]] const std::string& name() const noexcept { return this->name_; }
+  /// What it was opened by, for opening files that it names.
+  [[nodiscard]] const std::string& path() const noexcept
+  {
+    return this->remote_ ? this->address_ : this->name_;
+  }
   [[nodiscard]] std::uint64_t size() const noexcept { return this->size_; }
   /// The current size of a growing file; size() is the size when it was opened.
   [[nodiscard]] std::uint64_t size_now() const;
@@ -90,6 +95,7 @@ private:
   void note_read(std::uint64_t offset, std::size_t bytes) const;
 
   std::string name_;
+  std::string address_; ///< with secrets
   std::unique_ptr<OpenFile> file_;           ///< null for bytes in memory or at an address
   std::shared_ptr<const RemoteFile> remote_; ///< null unless at an address
   std::uint64_t size_ = 0;

@@ -4,6 +4,7 @@
 #include "bat/error.hpp"
 #include "common/arena.hpp"
 #include "common/io/atomic_file.hpp"
+#include "common/io/remote/address.hpp"
 #include "libbat/leaf_file.hpp"
 #include "particles/dataset/dataset_checksum.hpp"
 #include "particles/dataset/dataset_impl.hpp"
@@ -17,9 +18,11 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 #include <string>
 #include <system_error>
+#include <thread>
 
 namespace bat
 {
@@ -179,12 +182,15 @@ const std::vector<LeafInfo>& Dataset::Impl::leaves() const
         return; // since the dataset was opened
       }
       const format::LeafFiles& files = this->top->leaf_files();
-      const std::filesystem::path folder = io::follow_links(this->name).parent_path();
+      // Without secrets, for messages; open_leaf() adds them.
+      const std::filesystem::path top =
+        this->is_remote() ? std::filesystem::path(this->name) : io::follow_links(this->name);
       std::vector<LeafInfo> leaves;
       for (std::size_t i = 0; i != files.leaves.size(); ++i)
       {
         const format::LeafRecord& record = files.leaves[i];
-        leaves.push_back({ folder / files.names[i], record.particles, record.file_bytes,
+        leaves.push_back({ io::path_beside(top, files.names[i]), record.particles,
+          record.file_bytes,
           make_box(record.lower, record.upper) });
       }
       this->set_leaves(std::move(leaves), [this](std::size_t i) { return this->open_own(i); });
@@ -204,7 +210,10 @@ std::unique_ptr<LeafSource> Dataset::Impl::open_own(std::size_t i) const
   {
     try
     {
-      return File::open(path, this->options_);
+      return File::open(this->is_remote() ? io::path_beside(this->top->source->path(),
+                                               this->top->leaf_files().names[i])
+                                          : this->leaves_[i].path,
+        this->options_);
     }
     catch (const Error& error) // the name does not show its dataset
     {
@@ -323,6 +332,39 @@ query::Conditions Dataset::Impl::conditions(const Query& query) const
     query::part_ordinals(this->name, this->particles, query), query);
 }
 
+bool Dataset::Impl::is_remote() const noexcept
+{
+  return this->top ? this->top->source->is_remote()
+                   : this->single && this->single->impl().source->is_remote();
+}
+
+// Waiting takes longer than computing: more leaf files are opened at once than there are processors.
+void Dataset::Impl::open_together(const std::vector<Task>& tasks) const
+{
+  constexpr std::size_t kMaxThreads = 16;
+  if (tasks.size() < 2 || !this->is_remote())
+  {
+    return;
+  }
+  std::atomic<std::size_t> next{ 0 };
+  const auto open = [&]
+  {
+    for (std::size_t i = next++; i < tasks.size(); i = next++)
+    {
+      (void)attempt([&] { (void)this->leaf(tasks[i].leaf); }); // reported when it is read
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i != std::min(kMaxThreads, tasks.size()); ++i)
+  {
+    threads.emplace_back(open);
+  }
+  for (std::thread& thread : threads)
+  {
+    thread.join();
+  }
+}
+
 std::vector<Dataset::Impl::Task> Dataset::Impl::tasks(const query::Conditions& conditions) const
 {
   (void)this->leaves();
@@ -402,12 +444,12 @@ Dataset Dataset::open(const std::filesystem::path& path, const OpenOptions& opti
     return Dataset(std::make_unique<Impl>(std::make_unique<TopFile>(std::move(source)), options));
   }
   // Files of the paper's library: users see their keys as ranges, so they must be exact.
-  if (!kind && libbat::is_top(path))
+  if (!kind && !source->is_remote() && libbat::is_top(path))
   {
     return Dataset(
       std::make_unique<Impl>(libbat::read_top(path, options, libbat::KeyRanges::Exact), options));
   }
-  if (!kind && libbat::is_leaf(path))
+  if (!kind && !source->is_remote() && libbat::is_leaf(path))
   {
     return Dataset(
       std::make_unique<Impl>(libbat::open_leaf(path, options, libbat::KeyRanges::Exact), "libbat"));
@@ -417,6 +459,11 @@ Dataset Dataset::open(const std::filesystem::path& path, const OpenOptions& opti
   std::string version = file.format_version();
   return Dataset(
     std::make_unique<Impl>(std::make_unique<FileLeaf>(std::move(file)), std::move(version)));
+}
+
+bool Dataset::is_remote() const noexcept
+{
+  return this->impl_->is_remote();
 }
 
 bool Dataset::can_open(const std::filesystem::path& path) noexcept
@@ -635,6 +682,7 @@ DatasetSelection Dataset::select(const Query& query, const QueryOptions& options
   const query::Conditions conditions = this->impl_->conditions(query);
   const std::vector<Impl::Task> tasks = this->impl_->tasks(conditions);
   std::vector<Selection> found(tasks.size());
+  this->impl_->open_together(tasks);
   const auto select_in = [&](std::size_t i)
   {
     Impl::reading(tasks[i].leaf, options,
@@ -700,6 +748,10 @@ void Dataset::read_positions(
   const DatasetSelection& selection, void* out, const QueryOptions& options) const
 {
   const std::uint64_t bytes = 3 * size_of(this->position_type());
+  if (this->impl_->is_remote())
+  {
+    this->prefetch(selection, {});
+  }
   for_each_part(selection, options,
     [&](std::size_t leaf, const Selection& part, std::uint64_t row)
     {

@@ -46,6 +46,10 @@ public:
   std::unique_ptr<LeafSource> image(std::size_t i) const;
   /// Throws Error{InvalidArgument}.
   query::Conditions conditions(const Query& query) const;
+  /// Whether the files are at an address.
+  [[nodiscard]] bool is_remote() const noexcept;
+  /// Opens leaf files of a remote dataset at the same time. Errors are those of leaf(), later.
+  void open_together(const std::vector<Task>& tasks) const;
   /// The leaf files that the aggregation tree cannot exclude.
   std::vector<Task> tasks(const query::Conditions& conditions) const;
   /// Returns the bytes of a leaf file, even if it is not open yet. Its contents are not checked.

@@ -239,6 +239,41 @@ private:
   std::vector<std::size_t> bin_starts_;
 };
 
+// Requests the sections that a Classifier reads from a remote file, at the same time.
+void prefetch_index(const File::Impl& file, const Conditions& conditions)
+{
+  using format::SectionKind;
+  if (!file.source->is_remote())
+  {
+    return;
+  }
+  std::vector<io::ByteRange> ranges;
+  const auto add = [&](SectionKind kind, std::uint32_t index)
+  {
+    if (const format::SectionRecord* section = format::find_section(file.sections, kind, index))
+    {
+      ranges.push_back({ section->offset, section->bytes });
+    }
+  };
+  for (const SectionKind kind :
+    { SectionKind::ShallowTree, SectionKind::Treelets, SectionKind::TreeletLevels })
+  {
+    add(kind, 0);
+  }
+  for (const KeyCondition& condition : conditions.keys)
+  {
+    for (const SectionKind kind :
+      { SectionKind::BinEdges, SectionKind::TreeletKeys, SectionKind::BitmapDictionary })
+    {
+      if (!condition.of_positions)
+      {
+        add(kind, static_cast<std::uint32_t>(condition.key));
+      }
+    }
+  }
+  file.source->prefetch(ranges);
+}
+
 class Classifier
 {
 public:
@@ -611,6 +646,7 @@ private:
 std::vector<Interval> classify(
   const File::Impl& file, const Conditions& conditions, std::uint64_t max_blocks)
 {
+  prefetch_index(file, conditions);
   return Classifier(file, conditions).run(max_blocks);
 }
 }

@@ -17,6 +17,7 @@ namespace bat::query
 namespace
 {
 constexpr std::uint64_t kJobParticles = 1 << 17;
+constexpr std::size_t kRequestedJobs = 8; // ahead of the one that is read
 
 // Consecutive spans that one task copies.
 struct Job
@@ -87,12 +88,26 @@ void fetch(const File::Impl& file, const Column& column, const Selection& select
       in_job += count;
     }
   }
+  // Of a remote file, the next jobs' values arrive while those of one are copied.
+  const auto request = [&](std::size_t j)
+  {
+    if (file.source->is_remote() && j < jobs.size())
+    {
+      const auto first = spans.begin() + static_cast<std::ptrdiff_t>(jobs[j].first_span);
+      column.section.prefetch({ first, first + static_cast<std::ptrdiff_t>(jobs[j].span_count) });
+    }
+  };
+  for (std::size_t j = 0; j != kRequestedJobs; ++j)
+  {
+    request(j);
+  }
   in_arena(options.threads,
     [&]
     {
       tbb::parallel_for(std::size_t{ 0 }, jobs.size(),
         [&](std::size_t j)
         {
+          request(j + kRequestedJobs);
           read(column, &spans[jobs[j].first_span], jobs[j].span_count,
             out + jobs[j].out * column.value_bytes);
         });

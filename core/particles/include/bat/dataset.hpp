@@ -84,10 +84,13 @@ struct Histogram
 class Dataset
 {
 public:
-  /// Throws Error: NotFound, CannotOpen, NotABatFile, UnsupportedVersion, Truncated, Corrupt.
+  /// Opens a path, or an http, https or s3 address (common/io/REMOTE.md). Throws Error: NotFound,
+  /// CannotOpen, NotABatFile, UnsupportedVersion, Truncated, Corrupt.
   static Dataset open(const std::filesystem::path& path, const OpenOptions& options = {});
   /// True if the file begins like one that open() reads. Never throws.
   static bool can_open(const std::filesystem::path& path) noexcept;
+  /// Returns whether the dataset is at an address.
+  [[nodiscard]] bool is_remote() const noexcept;
 
   Dataset(Dataset&&) noexcept;
   Dataset& operator=(Dataset&&) noexcept;
@@ -181,7 +184,7 @@ public:
     const QueryOptions& options = {}) const;
 
   /// Asks the system to load the selected particles' positions and the attributes with these
-  /// numbers into its page cache. Does not wait for it.
+  /// numbers into its page cache; at an address, requests them from the server. Does not wait.
   void prefetch(
     const DatasetSelection& selection, const std::vector<std::size_t>& attributes) const;
   /// Estimates how the values of a key are spread: attribute number, component (-1 for the
