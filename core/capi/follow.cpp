@@ -2,12 +2,14 @@
 // Implements following particles through time.
 
 #include "bat/follow.hpp"
+#include "bat/series.hpp"
 #include "bat/tracks.hpp"
 
 #include "capi/handles.hpp"
 #include "capi/status.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <cstring>
@@ -147,6 +149,27 @@ int bat_follow_create(bat_follow** out)
 void bat_follow_free(bat_follow* follow)
 {
   delete follow;
+}
+
+int bat_series_steps(const char* path, const char** json)
+{
+  return guard(
+    [&]
+    {
+      static thread_local std::string text;
+      auto steps = nlohmann::ordered_json::array();
+      for (const bat::SeriesStep& step : bat::read_series(need_text(path, "path")))
+      {
+        nlohmann::ordered_json one{ { "path", step.path.string() } };
+        if (step.time)
+        {
+          one["time"] = *step.time;
+        }
+        steps.push_back(std::move(one));
+      }
+      text = steps.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+      need(json, "result pointer") = text.c_str();
+    });
 }
 
 int bat_follow_add_steps(bat_follow* follow, const char* path)

@@ -4,12 +4,24 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from typing import BinaryIO
 
 from .errors import BatError, BatNotFoundError
 
 NOT_FOUND, CANNOT_OPEN, NOT_A_BAT_FILE, UNSUPPORTED_VERSION, TRUNCATED, CORRUPT = range(1, 7)  # bat_status in bat/bat.h
+
+
+def is_address(path: str | os.PathLike) -> bool:
+    """Returns whether a path is an http, https or s3 address, which the library reads (common/io/REMOTE.md)."""
+    return re.match("(https?|s3)://", os.fspath(path), re.IGNORECASE) is not None
+
+
+def file_name(path: str | os.PathLike) -> str:
+    """Returns a path, or an address without its query, whose end shows the kind of the file."""
+    path = os.fspath(path)
+    return path.partition("?")[0] if is_address(path) else path
 
 
 def open_regular(path: str | os.PathLike) -> BinaryIO:

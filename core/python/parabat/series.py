@@ -12,7 +12,7 @@ from typing import Any, Iterable, Mapping
 import numpy as np
 
 from ._arguments import as_array, as_integer, as_path, as_real, as_text, passed
-from ._files import open_regular
+from ._files import is_address, open_regular
 from ._library import Owned, agreed, check, handle_of, library, make, describe_error
 from .errors import BatError, refuse, refuse_type
 from .writing import Report, describe, set_options
@@ -213,11 +213,23 @@ Step = collections.namedtuple("Step", "path time")
 Step.__doc__ = """A step of a series: the path of its dataset, and its time."""
 
 
+def _read_remote(path):
+    """Returns the steps of a list at an address."""
+    text = ctypes.c_char_p()
+    check(library().bat_series_steps(as_path(path), ctypes.byref(text)))
+    steps = json.loads(text.value.decode())
+    if not all("time" in step for step in steps):
+        raise BatError(3, f"{os.fspath(path)}: is not a series list with a \"time\" for each file")
+    return [Step(step["path"], step["time"]) for step in steps]
+
+
 def read_series(path: str | os.PathLike) -> list[Step]:
     """Returns the steps of a .bat.series file, as written by Series, with paths that open() takes.
 
     Raises BatNotFoundError; BatError if it is not such a file.
     """
+    if is_address(path):
+        return _read_remote(path)
     try:
         with open_regular(path) as file:
             listed = json.loads(file.read(os.fstat(file.fileno()).st_size).decode())["files"]

@@ -601,6 +601,14 @@ extern "C"
   BAT_API int bat_map_attribute(const bat_dataset* dataset, const char* name, uint64_t leaf,
     double quality, const void** values, uint64_t* count);
 
+  /* ---- Series ------------------------------------------------------------------------------- */
+
+  /* Returns the steps of a list (.bat.series) at a path or an address, in its order: a JSON array of
+   * objects with `path`, which bat_open takes, and `time`, if the list has it. Any other path is the
+   * only step. The text lives until the next call in the same thread.
+   * NOT_FOUND, CANNOT_OPEN, CORRUPT: the list; datasets are not opened. */
+  BAT_API int bat_series_steps(const char* path, const char** json);
+
   /* ---- Particles through time --------------------------------------------------------------- */
 
   /* Describes which particles of which steps to follow, and which values to read. Refused arguments

@@ -12,7 +12,7 @@ import re
 import sys
 
 from .. import dataset as datasets
-from .._files import CANNOT_OPEN, NOT_A_BAT_FILE, UNSUPPORTED_VERSION, other_kind
+from .._files import CANNOT_OPEN, NOT_A_BAT_FILE, UNSUPPORTED_VERSION, file_name, other_kind
 from .._text import printable, printable_json
 from ..errors import BatCancelledError, BatError, BatTypeError, BatValueError, refuse
 from ..regions import Sphere
@@ -73,7 +73,7 @@ def in_turn(items, act):
 
 def is_series(path):
     """Returns whether the path is that of a list of steps."""
-    return os.fspath(path).endswith(".series")
+    return file_name(path).endswith(".series")
 
 
 def list_steps(path):
