@@ -65,8 +65,18 @@ class IndexPage
 {
 public:
   IndexPage(const File::Impl& file, std::size_t key)
-    : reader_(file.paged(format::SectionKind::SortedIndex, static_cast<std::uint32_t>(key)))
+    : section_(file.paged(format::SectionKind::SortedIndex, static_cast<std::uint32_t>(key)))
+    , reader_(section_)
   {
+  }
+
+  /// Requests pages of a remote file at the same time.
+  void prefetch(const std::vector<Span>& pages) const
+  {
+    if (this->section_.file().is_remote())
+    {
+      this->section_.prefetch(pages);
+    }
   }
 
   /// Moves to a page, or the used part of it; returns false if it must be read with load().
@@ -102,6 +112,7 @@ private:
     return value;
   }
 
+  const format::PagedSection& section_;
   format::PageReader reader_;
   const std::byte* page_ = nullptr; ///< memory of the file or of the reader
 };
@@ -245,6 +256,7 @@ private:
         this->next_.push_back(this->entries(page));
       }
     }
+    this->page_.prefetch(this->next_);
   }
 
   // Searches level by level, so that pages are read in ascending order.
@@ -252,6 +264,7 @@ private:
   {
     for (std::size_t level = 0; level != this->layout_.last_level(); ++level)
     {
+      this->page_.prefetch(this->fences_of_probes(level));
       std::uint64_t page = 0; // page of the last lower end, and the fence that it precedes
       std::uint64_t fence = 0;
       for (Probe<V>& probe : this->probes_)
@@ -270,13 +283,36 @@ private:
     }
   }
 
+  [[nodiscard]] Span fences(std::size_t level, std::uint64_t page) const
+  {
+    return { this->layout_.page_offset(level, page),
+      this->layout_.fence_count(level, page) * sizeof(V) };
+  }
+
+  // Returns the pages of a level that find_pages() reads, in ascending order.
+  [[nodiscard]] std::vector<Span> fences_of_probes(std::size_t level) const
+  {
+    std::vector<Span> pages;
+    for (const Probe<V>& probe : this->probes_)
+    {
+      for (const std::uint64_t page : { probe.first_page, probe.last_page })
+      {
+        const Span next = this->fences(level, page);
+        if (pages.empty() || pages.back().first < next.first)
+        {
+          pages.push_back(next);
+        }
+      }
+    }
+    return pages;
+  }
+
   void load_fences(std::size_t level, std::uint64_t page)
   {
-    const Span fences{ this->layout_.page_offset(level, page),
-      this->layout_.fence_count(level, page) * sizeof(V) };
-    if (!this->page_.find(fences))
+    const Span needed = this->fences(level, page);
+    if (!this->page_.find(needed))
     {
-      this->page_.load(&fences, 1);
+      this->page_.load(&needed, 1);
     }
   }
 
