@@ -264,7 +264,10 @@ private:
   {
     for (std::size_t level = 0; level != this->layout_.last_level(); ++level)
     {
-      this->page_.prefetch(this->fences_of_probes(level));
+      if (this->file_.source->is_remote())
+      {
+        this->page_.prefetch(this->fences_of_probes(level));
+      }
       std::uint64_t page = 0; // page of the last lower end, and the fence that it precedes
       std::uint64_t fence = 0;
       for (Probe<V>& probe : this->probes_)
