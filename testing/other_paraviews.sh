@@ -44,7 +44,7 @@ trap 'echo "error: $(basename "$0") line $LINENO: exit status $? of: $BASH_COMMA
 TEST_PACKAGES=(
   build-essential cmake ninja-build ccache pkg-config
   libtbb-dev libxxhash-dev libzstd-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev libzip-dev
-  zlib1g-dev liblz4-dev
+  zlib1g-dev liblz4-dev libcurl4-openssl-dev
   python3 python3-dev python3-numpy python3-xxhash python3-zstandard
   paraview paraview-dev python3-paraview libopenmpi-dev openmpi-bin libhdf5-mpi-dev
   qt6-base-dev qt6-svg-dev qt6-svg-plugins qt6-5compat-dev qt6-tools-dev

@@ -14,7 +14,7 @@ JOBS=${BAT_JOBS:-$(nproc)}
 CORE_PACKAGES=(
   cmake g++ ninja-build make ccache pkg-config
   libtbb-dev libxxhash-dev libzstd-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev libzip-dev
-  zlib1g-dev liblz4-dev
+  zlib1g-dev liblz4-dev libcurl4-openssl-dev
   libopenmpi-dev openmpi-bin gfortran python3-mpi4py python3-h5py
   python3 python3-numpy python3-xxhash python3-zstandard)
 PARAVIEW_PACKAGES=(

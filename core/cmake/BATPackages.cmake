@@ -50,6 +50,9 @@ bat_debian_package(devel libparabat-dev libdevel
 set(CPACK_DEBIAN_DEVEL_PACKAGE_DEPENDS "${library_package} ${same_version}")
 set(CPACK_DEBIAN_DEVEL_PACKAGE_RECOMMENDS
   "libtbb-dev, libfmt-dev, nlohmann-json3-dev, libxxhash-dev, libzstd-dev, zlib1g-dev, liblz4-dev")
+if (BAT_CURL_FOUND)
+  string(APPEND CPACK_DEBIAN_DEVEL_PACKAGE_RECOMMENDS ", libcurl4-openssl-dev")
+endif ()
 if (BAT_MPI_FOUND)
   string(APPEND CPACK_DEBIAN_DEVEL_PACKAGE_RECOMMENDS ", libopenmpi-dev")
 endif ()

@@ -31,6 +31,7 @@ class Parabat(CMakePackage):
     depends_on("zstd")
     depends_on("zlib-api")
     depends_on("lz4")
+    depends_on("curl@7.75:")
     depends_on("mpi", when="+mpi")
     depends_on("paraview@5.11: +qt +shared", when="+paraview")
     depends_on("python", type=("build", "run"))
