@@ -130,7 +130,9 @@ class Cli(unittest.TestCase):
         self.fails(2, "--range mass: 'warm' is not a number", "query", self.a, "--range", "mass", "0", "warm")
         self.fails(2, "quality 2", "query", self.a, "--quality", "2")
         self.fails(2, "choose one with --step 0 to 1", "query", self.series)
-        self.fails(2, "is not a series", "query", self.a, "--step", "0")
+        for step in ("0", "-1"):
+            self.assertEqual(self.succeeds("query", self.a, "--count", "--step", step), f"{N}\n")
+        self.fails(2, "a single dataset; allowed are --step 0 or -1", "query", self.a, "--step", "1")
         single = FOLDER / "single.bat.series"
         single.write_text('{"files": [{"name": "a.bat", "time": 0}]}')
         for step in ((), ("--step", "0"), ("--step", "-1")):
