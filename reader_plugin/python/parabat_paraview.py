@@ -508,7 +508,7 @@ class _Reader(_Algorithm):
         return len(self._open[2]) if self._open else 0
 
     def GetLeafFileCount(self):
-        return self._open[2].leaf_files if self._open else 0
+        return self._open[2].leaf_file_count if self._open else 0
 
     def GetFileBytes(self):
         return self._open[2].file_bytes if self._open else 0
@@ -803,7 +803,7 @@ class _Reader(_Algorithm):
 
 def _format_compression(dataset):
     """Describes how arrays are stored, like the compiled plugin; "" if none is compressed."""
-    for leaf in range(dataset.leaf_files):
+    for leaf in range(dataset.leaf_file_count):
         try:
             columns = dataset.storage(leaf)
         except parabat.BatError:

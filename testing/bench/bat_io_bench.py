@@ -58,7 +58,7 @@ def checksum_of(path):
     with parabat.Dataset(path) as dataset:
         particles = dataset.read()
         columns = dict(particles, positions=particles.positions)
-        return f"{rank_particles.checksum(columns):016x}", dataset.leaf_files, dataset.file_bytes
+        return f"{rank_particles.checksum(columns):016x}", dataset.leaf_file_count, dataset.file_bytes
 
 
 def measure(options, ranks, folder):

@@ -86,7 +86,7 @@ def every_type_comes_back():
     with parabat.Dataset(PATH, COMM) as d:
         assert len(d) == total(n) and d.time == 1.5 and d.step == -3 and '"a"' in d.metadata
         assert d.position_dtype == np.float32 and d.file_bytes == report.file_bytes
-        assert d.leaf_files == report.leaf_files and d.stable_samples == ["id"]
+        assert d.leaf_file_count == report.leaf_files and d.stable_samples == ["id"]
         assert d.attributes["int8"].components == 9
         assert np.all(d.bounds[:3] <= d.bounds[3:])
         everything = d.read()
@@ -123,7 +123,7 @@ def columns_are_there_without_a_copy():
         for name, values in particles.items():
             np.testing.assert_array_equal(everything[name], values)
         # Leaf files follow each other, and in each all particles are in the order of the file.
-        leaves = range(d.leaf_files)
+        leaves = range(d.leaf_file_count)
         np.testing.assert_array_equal(np.concatenate([d.map_positions(leaf) for leaf in leaves]),
                                       particles.positions)
         for name, values in particles.items():

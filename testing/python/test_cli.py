@@ -130,7 +130,9 @@ class Cli(unittest.TestCase):
         self.fails(2, "--range mass: 'warm' is not a number", "query", self.a, "--range", "mass", "0", "warm")
         self.fails(2, "quality 2", "query", self.a, "--quality", "2")
         self.fails(2, "choose one with --step 0 to 1", "query", self.series)
-        self.fails(2, "is not a series", "query", self.a, "--step", "0")
+        for step in ("0", "-1"):
+            self.assertEqual(self.succeeds("query", self.a, "--count", "--step", step), f"{N}\n")
+        self.fails(2, "a single dataset; allowed are --step 0 or -1", "query", self.a, "--step", "1")
         single = FOLDER / "single.bat.series"
         single.write_text('{"files": [{"name": "a.bat", "time": 0}]}')
         for step in ((), ("--step", "0"), ("--step", "-1")):
@@ -186,6 +188,15 @@ class Cli(unittest.TestCase):
         self.fails(3, "broken.bat", "repack", self.broken, new)
         self.fails(2, "block_particles is 5", "repack", self.a, new, "--block-particles", 5)
         self.fails(2, "'heat'", "repack", self.a, new, "--sorted-indexes", "heat")
+        self.fails(2, "'id,'; allowed are names separated by commas", "repack", self.a, new, "--sorted-indexes", "id,")
+        sizes = []
+        for source, names in ((self.a, ["id"]), (self.a, ["id", "mass"]), (self.a, ["id,mass"]), (new, ["id"])):
+            given = [word for name in names for word in ("--sorted-indexes", name)]
+            self.succeeds("repack", source, new, "--no-flush", "--force", *given)
+            sizes.append(new.stat().st_size)
+        self.assertGreaterEqual(sizes[1] - sizes[0], 12 * N)  # an index has 12 bytes per particle
+        self.assertEqual(sizes[2:], [sizes[1], sizes[0]])  # the last call replaced the indexes
+        new.unlink()
         with self.assertRaisesRegex(parabat.BatValueError, "target_bytes of an existing dataset cannot be changed"):
             parabat.repack(self.a, new, target_bytes=1000)
         with self.assertRaises(parabat.BatCancelledError):

@@ -267,7 +267,7 @@ class Reading(unittest.TestCase):
         with parabat.open(path) as dataset:
             dataset.validate()
             self.assertEqual(len(dataset), 20000)
-            self.assertGreater(dataset.leaf_files, 5)
+            self.assertGreater(dataset.leaf_file_count, 5)
             seeds = np.unique(dataset.read(["seed"])["seed"])
             self.assertEqual(seeds.size, 1)
             self.assertIn(str(seeds[0]), done[0][-1:] + done[1][-1:])

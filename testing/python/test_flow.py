@@ -161,6 +161,8 @@ class Flow(unittest.TestCase):
                 flow.path_lines(grows, seeds, times, resume=dataclasses.replace(whole, **change))
         with self.assertRaisesRegex(parabat.BatError, "resume"):
             flow.path_lines(grows, seeds, times, resume=seeds)
+        with self.assertRaisesRegex(parabat.BatTypeError, r"seeds: None .*\(n, 3\).*with resume, the seeds of the earlier call"):
+            flow.path_lines(grows, None, resume=whole)
         with self.assertRaisesRegex(parabat.BatError, "3 seeds for 50 lines"):
             flow.path_lines(grows, seeds[:3], 0.1, resume=whole)
 

@@ -148,7 +148,7 @@ class Dataset:
 
     def _described(self):
         """Returns a description of the content, with a line for each array."""
-        many = self.leaf_files
+        many = self.leaf_file_count
         facts = [f"{len(self):,} particles"] + [f"{many:,} leaf files"] * (many != 1)
         facts += [f"{name} {value!r}" for name, value in (("step", self.step), ("time", self.time))
                   if value is not None]
@@ -212,7 +212,7 @@ class Dataset:
         return json.loads(self._get("hdf5_view", ctypes.c_char_p))
 
     @property
-    def leaf_files(self) -> int:
+    def leaf_file_count(self) -> int:
         """The number of leaf files."""
         return self._get("leaf_files", ctypes.c_uint64)
 
@@ -220,7 +220,7 @@ class Dataset:
     def leaves(self) -> list[Leaf]:
         """The leaf files, in an order that keeps spatial neighbours together. Opens none of
         them."""
-        return [self._leaf(number) for number in range(self.leaf_files)]
+        return [self._leaf(number) for number in range(self.leaf_file_count)]
 
     def _leaf(self, number):
         path, particles, size = ctypes.c_char_p(), ctypes.c_uint64(), ctypes.c_uint64()
@@ -513,7 +513,7 @@ class Dataset:
 
     def map_positions(self, leaf: int = 0, quality: float = 1.0) -> np.ndarray:
         """Returns, without a copy, the positions of the coarsest share `quality` of leaf file
-        number `leaf` (below leaf_files): read-only, shape (n, 3). The dataset must have been opened
+        number `leaf` (below leaf_file_count): read-only, shape (n, 3). The dataset must have been opened
         with map=True. The call checks pages that have not been used before. The array keeps the
         files open. Not collective."""
         return self._map("positions", (leaf, quality), (3,), self.position_dtype)

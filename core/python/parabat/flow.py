@@ -316,13 +316,16 @@ class Flow:
         statistics["hinted"] is the number of bricks prefetched this way, statistics["hints_used"]
         the number of those that were needed.
 
-        resume: PathLines with the same seeds, release times and options, traced when the series had fewer
-        times, e.g. while a simulation runs. Lines that had ended with the times continue, and seeds
-        whose release was too late begin, so only the new times are read. The result is bitwise
-        identical to one run if points are kept and the earlier end_time was not between two levels.
+        resume: the whole PathLines of an earlier call with the same seeds, release times and options, made when
+        the series had fewer times, e.g. while a simulation runs; returns whole lines. Lines that had ended
+        with the times continue, and seeds whose release was too late begin, so only the new times are read.
+        The result is bitwise identical to one run if points are kept and the earlier end_time was not
+        between two levels.
         A series that has grown must be opened again. PathLines may be built from saved arrays.
         """
         lib = self._library()
+        if seeds is None:
+            refuse_type("seeds", seeds, "arrays of shape (n, 3), or (3,) for a single one; with resume, the seeds of the earlier call")
         seeds = _positions(seeds, "seeds")
         if release_times is None:
             release_times = self.times[-1 if backward else 0]

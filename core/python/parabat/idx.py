@@ -638,8 +638,9 @@ def write(path: str | os.PathLike, fields: Any, *, comm: Any = None, first: Sequ
     mode ("auto", "replace", "add_step", "continue"), time, codec ("raw", "zip", "lz4"), zip_level, layout
     ("row_major", "hz"), dialect ("openvisus", "pidx"), bits_per_block, file_bytes, missing ("refuse", "zero": samples
     that no rank has), threads, flush, exchange ("auto", "flat", "leaders"), leaders_per_node, ranks_per_node. None
-    means the default; options_table() lists their meanings and allowed values. progress: called with the completed share, from 0 to
-    1. If it returns False, writing stops with BatCancelledError.
+    means the default; options_table() lists their meanings and allowed values. progress: called with the completed
+    share, from 0 to 1; unlike in parabat.write(), every rank calls its own. If one returns False, writing stops on all
+    ranks with BatCancelledError, and an existing dataset is unchanged.
 
     Without step, or with mode="replace", an existing dataset is replaced atomically at the end. A step whose grid
     has another shape or other fields than the dataset's is an error. After any failure, the dataset is unchanged.

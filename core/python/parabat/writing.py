@@ -120,8 +120,8 @@ def write(path: str | os.PathLike, positions: Any, attributes: Any = None, *, co
     metadata: text of a JSON object.
     local_bounds: 6 numbers, lower x, y, z, upper x, y, z: the box that this rank declares as its own (default: the
         box of its particles, which may also lie outside). Used only with `comm` and mode "rank_border" or "aug".
-    progress: called on rank 0 with the completed share, from 0 to 1. If it returns False, writing stops with
-        BatCancelledError; write() raises its exceptions.
+    progress: called on rank 0 only, with the completed share, from 0 to 1. If it returns False, writing stops with
+        BatCancelledError, and an existing file is unchanged; write() raises its exceptions.
 
     options, all as in bat/bat.h; options_table() lists their meanings and allowed values:
 

@@ -73,7 +73,7 @@ np.savez("few.npz", pos=xyz[:3], id=ids[:3])
 for size, leaves in (("1e-300", 3), ("auto", 1)):
     converted("few.npz", "few.bat", "--target-size", size)
     with parabat.open("few.bat") as few:
-        assert few.leaf_files == leaves, (size, few.leaf_files)
+        assert few.leaf_file_count == leaves, (size, few.leaf_file_count)
     same("few.bat", xyz[:3], {"id": ids[:3]})
 
 # --- More than fits in memory; pieces of HDF5 that were never written; groups that become species

@@ -131,7 +131,7 @@ if h5py:
     limited = peak("--memory", f"{LIMIT}M")
     assert limited < LIMIT, limited
     with parabat.open("large.bat") as dataset:
-        assert len(dataset) == MANY and dataset.leaf_files > 3
+        assert len(dataset) == MANY and dataset.leaf_file_count > 3
         with h5py.File("large.h5") as file:
             for part in np.array_split(np.arange(MANY), 7)[::3]:
                 found = dataset.read(values={"id": [(int(part[0]), int(part[-1]))]})

@@ -111,10 +111,11 @@ def naming_accepted_kinds(path, verb, taken=(".bat", ".pbat", ".bat.series")):
 
 
 def open_one(path, number, verb):
-    """Opens the dataset at a path, or step `number` of a series, where None is the only step."""
+    """Opens the dataset at a path, or step `number` of a series, where None is the only step; a dataset
+    that is not in a series counts as one step."""
     if not is_series(path):
-        if number is not None:
-            refuse(f"--step: {path} is not a series")
+        if number not in (None, 0, -1):
+            refuse(f"{path}: a single dataset; allowed are --step 0 or -1")
         with naming_accepted_kinds(path, verb):
             return datasets.open(path)
     with naming_accepted_kinds(path, verb):
@@ -194,7 +195,7 @@ def add_step(parser, of_grids=None):
     """Adds the option that selects a step of a series. of_grids: what the number is for grids, if the verb accepts
     them."""
     parser.add_argument("--step", type=int, metavar="INDEX",
-                        help="index of the step, 0 is the first, -1 the last; may be omitted for a series of one step" + (
+                        help="index of the step, 0 is the first, -1 the last; required for a series of several steps" + (
                             f". For a grid: {of_grids}" if of_grids else ""))
 
 

@@ -115,7 +115,8 @@ def add_arguments(parser):
     parser.add_argument("--follow-links", action="store_true",
                         help="read linked files, external storage and virtual datasets of HDF5 inputs in other files, too, reporting each by name; by "
                              "default, only the file itself is read")
-    parser.add_argument("--topology", metavar="FILE", help="topology file that describes the atoms of a trajectory")
+    parser.add_argument("--topology", metavar="TOPOLOGY",
+                        help="topology file (.psf, .pdb, .tpr ...) with the names, types, masses and charges of the atoms of a trajectory")
     parser.add_argument("--sorted-index", metavar="NAME,...", type=option_types.names, default=[],
                         help="attributes to index for queries by value, for example id; each index takes 12 bytes per particle")
     parser.add_argument("--stable-samples", metavar="NAME,...", type=option_types.names, default=[],

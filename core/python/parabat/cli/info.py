@@ -31,7 +31,7 @@ def _box(ends):
 
 def _storage(dataset):
     """Returns the answer of the first leaf file that has one; nothing if none does."""
-    for leaf in range(dataset.leaf_files):
+    for leaf in range(dataset.leaf_file_count):
         try:
             return dataset.storage(leaf)
         except BatError:  # missing, damaged, or written by the paper's library
@@ -47,7 +47,7 @@ def described(dataset, leaves):
         return storage[name]._asdict() if storage else None
 
     facts = {"file": str(dataset.path), "particles": len(dataset), "time": dataset.time,
-             "step": dataset.step, "file_bytes": dataset.file_bytes, "leaf_files": dataset.leaf_files,
+             "step": dataset.step, "file_bytes": dataset.file_bytes, "leaf_files": dataset.leaf_file_count,
              "position_type": dataset.position_dtype.name, "box": _box(dataset.box),
              "metadata": json.loads(dataset.metadata) if dataset.metadata else None,
              "attributes": [{"name": about.name, "type": about.dtype.name, "components": about.components,

@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 
+from ..convert import option_types
 from ..errors import refuse
 from ..writing import repack
 from ._common import YES, add_json, count, is_series, print_json, progress, show, list_steps
@@ -26,8 +27,8 @@ def add_arguments(parser):
                        help="maximum error compared with IN, in units of the array, or NAME=SHARE%% of its range; NAME may be positions, 0 removes a "
                             "bound; repeat for each")
     indexes = group.add_mutually_exclusive_group()
-    indexes.add_argument("--sorted-indexes", action="append", metavar="NAME",
-                         help="attribute to index by value, for example id or velocity[2]; repeat for each")
+    indexes.add_argument("--sorted-indexes", action="extend", type=option_types.names, metavar="NAME,...",
+                         help="attributes to index for queries by value, for example id or velocity[2]; these replace the existing indexes")
     indexes.add_argument("--no-sorted-indexes", action="store_const", const=[], dest="sorted_indexes",
                          help="remove the existing ones")
     samples = group.add_mutually_exclusive_group()
@@ -41,7 +42,9 @@ def add_arguments(parser):
     group.add_argument("--treelet-particles", type=count, metavar="N", help="maximum number of particles in a treelet, 256 to 65536")
     group.add_argument("--block-particles", type=count, metavar="N", help="maximum number of particles in a block, 16 to 65536; 0 chooses it by "
                                                                             "--index-budget")
-    group.add_argument("--index-budget", type=float, metavar="SHARE", help="fraction of the data that the index may take, above 0 to 1")
+    group.add_argument("--index-budget", type=float, metavar="FRACTION",
+                       help="largest fraction of the data that the block index and checksums may take, above 0 to 1 (0.0075 in new files); "
+                            "chooses the block size")
     parser.add_argument("--threads", type=count, metavar="N", help="maximum number of threads; 0 (default): all processors")
     parser.add_argument("--flush", action=argparse.BooleanOptionalAction, default=True,
                         help="wait until all data is on disk (default)")
