@@ -175,7 +175,7 @@ def add_query_arguments(parser, grids=False):
     group = parser.add_argument_group("particles to select (default: all; all conditions must hold)")
     group.add_argument("--quality", type=float, default=1.0, metavar="Q",
                        help="fraction of the particles, 0 to 1, sampled evenly (default 1)")
-    group.add_argument("--budget", type=int, metavar="N", 
+    group.add_argument("--budget", type=int, metavar="N",
                        help="at most N particles, at the highest quality" + ("; of a grid, at most N samples" if grids else ""))
     group.add_argument("--box", type=float, nargs=6, metavar=("X0", "Y0", "Z0", "X1", "Y1", "Z1"),
                        help="select the inside of a box, faces included; commas may separate the numbers")

@@ -70,9 +70,9 @@ def _show(dataset, leaves):
             kept = f"within {column.bound:.6g}" if column.bound else "lossless"
             show(f"  {name or 'positions'}: compressed, {kept}, {column.raw_bytes:,} to {column.stored_bytes:,} bytes")
     view = dataset.hdf5_view
-    facts = ["yes" if view["exists"] else "no", view["reason"]]
-    facts += [f"without {one['name']}: {one['reason']}" for one in view["left_out"]]
-    show("  HDF5 view: " + ", ".join(filter(None, facts)))
+    about_view = ["yes" if view["exists"] else "no", view["reason"]]
+    about_view += [f"without {one['name']}: {one['reason']}" for one in view["left_out"]]
+    show("  HDF5 view: " + ", ".join(filter(None, about_view)))
     if dataset.metadata:
         show(*f"  metadata {dataset.metadata}".split("\n"))
     for leaf in dataset.leaves if leaves else ():
