@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements open datasets, queries and selections.
 
+#include "bat/scoped_stop.hpp"
 #include "bat/validate.hpp"
 #include "capi/handles.hpp"
 #include "capi/status.hpp"
@@ -13,6 +14,7 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -189,9 +191,13 @@ void in_portions(const bat_selection& selection, double from, double to, const R
     read(selection.selection, 0);
     return;
   }
+  double reached = from;
+  const auto is_cancelled = [&] { return progress.function(progress.data, reached) != 0; };
+  const bat::ScopedStop while_waiting(is_cancelled);
   const auto report_progress = [&](double share)
   {
-    if (progress.function(progress.data, from + (to - from) * share) != 0)
+    reached = from + (to - from) * share;
+    if (is_cancelled())
     {
       throw Error(ErrorCode::Cancelled,
         fmt::format("{}: the read was cancelled", selection.dataset->dataset.name()));
@@ -435,6 +441,12 @@ bat_selection* select(const bat_dataset* dataset, const bat_query* query, int de
   selection->options.threads =
     query && query->options.threads > 0 ? query->options.threads : default_threads;
   selection->progress = query ? query->progress : Progress{};
+  std::optional<bat::ScopedStop> while_waiting;
+  if (selection->progress.function && dataset->dataset.is_remote())
+  {
+    while_waiting.emplace(
+      [&] { return selection->progress.function(selection->progress.data, 0) != 0; });
+  }
   selection->selection = dataset->dataset.select(question, selection->options);
   return selection.release();
 }
@@ -455,8 +467,8 @@ void read_positions(
 namespace
 {
 // All attributes arrive in the time of one.
-void prefetch_remote(const bat_dataset* dataset, const std::vector<std::string>& names,
-  const bat_selection* selection)
+void prefetch_remote(
+  const bat_dataset* dataset, const std::vector<std::string>& names, const bat_selection* selection)
 {
   const bat::Dataset& source = opened(dataset);
   const bat_selection& own = need(selection, "selection");

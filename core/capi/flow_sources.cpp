@@ -3,6 +3,7 @@
 
 #include "bat/bat_flow.h"
 
+#include "bat/address.hpp"
 #include "bat/bricks/series.hpp"
 #include "bat/flow/array_source.hpp"
 #ifdef BAT_CAPI_HAS_IDX
@@ -14,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -54,9 +56,7 @@ bat_flow* open_flow(std::shared_ptr<const BrickSource> source, const flow::Cache
 
 bool is_idx(const std::string& path)
 {
-  constexpr char kEnding[] = ".idx";
-  constexpr std::size_t kLength = sizeof(kEnding) - 1;
-  return path.size() >= kLength && path.compare(path.size() - kLength, kLength, kEnding) == 0;
+  return std::filesystem::path(bat::file_name(path)).extension() == ".idx";
 }
 
 #ifdef BAT_CAPI_HAS_IDX

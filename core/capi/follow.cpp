@@ -9,7 +9,6 @@
 #include "capi/status.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <cstring>
@@ -157,17 +156,7 @@ int bat_series_steps(const char* path, const char** json)
     [&]
     {
       static thread_local std::string text;
-      auto steps = nlohmann::ordered_json::array();
-      for (const bat::SeriesStep& step : bat::read_series(need_text(path, "path")))
-      {
-        nlohmann::ordered_json one{ { "path", step.path.string() } };
-        if (step.time)
-        {
-          one["time"] = *step.time;
-        }
-        steps.push_back(std::move(one));
-      }
-      text = steps.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+      text = bat::to_json(bat::read_series(need_text(path, "path")));
       need(json, "result pointer") = text.c_str();
     });
 }

@@ -20,7 +20,7 @@ namespace
 {
 [[noreturn]] void refuse_form(const std::filesystem::path& path, const std::string& why)
 {
-  corrupt(path.string(),
+  corrupt(display_name(path),
     fmt::format("is not a series list, which has \"files\", each with a \"name\": {}", why));
 }
 
@@ -51,14 +51,14 @@ void check_file(const nlohmann::ordered_json& file, const std::filesystem::path&
   {
     if (times == Times::Required)
     {
-      corrupt(
-        path.string(), fmt::format("'{}' has no time; each file of this list needs one", name));
+      corrupt(display_name(path),
+        fmt::format("'{}' has no time; each file of this list needs one", name));
     }
     return;
   }
   if (!time->is_number() || !std::isfinite(time->get<double>()))
   {
-    corrupt(path.string(),
+    corrupt(display_name(path),
       fmt::format("the time of '{}' is {}; times must be finite", name, time->dump()));
   }
 }
@@ -84,7 +84,7 @@ nlohmann::ordered_json parse_list(
     }
     if (const std::string fault = checksum_fault(list, list_entries(list)); !fault.empty())
     {
-      corrupt(path.string(), fault);
+      corrupt(display_name(path), fault);
     }
     return list;
   }
@@ -114,12 +114,12 @@ Entries list_entries(const nlohmann::ordered_json& list)
 
 bool is_series(const std::filesystem::path& path)
 {
-  return std::filesystem::path(io::file_name(path)).extension() == ".series";
+  return std::filesystem::path(file_name(path)).extension() == ".series";
 }
 
 bool is_tracks(const std::filesystem::path& path)
 {
-  const std::string name = io::file_name(path);
+  const std::string name = file_name(path);
   const std::string ending = ".tracks.bat";
   return name.size() >= ending.size() &&
     name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
@@ -144,5 +144,27 @@ std::vector<SeriesStep> read_series(const std::filesystem::path& path)
     steps.push_back(std::move(step));
   }
   return steps;
+}
+
+std::string to_json(const std::vector<SeriesStep>& steps)
+{
+  auto list = nlohmann::ordered_json::array();
+  for (const SeriesStep& step : steps)
+  {
+    nlohmann::ordered_json one{ { "path", step.path.string() } };
+    if (step.time)
+    {
+      one["time"] = *step.time;
+    }
+    list.push_back(std::move(one));
+  }
+  try
+  {
+    return list.dump();
+  }
+  catch (const nlohmann::json::type_error&)
+  {
+    refuse("a series", "has a path that is not valid UTF-8; JSON cannot contain it");
+  }
 }
 }

@@ -4,6 +4,7 @@
 #include "bat/bricks/file.hpp"
 
 #include "bat/error.hpp"
+#include "bat/scoped_stop.hpp"
 #include "bricks/format/codec.hpp"
 #include "bricks/format/header.hpp"
 #include "bricks/format/layout.hpp"
@@ -18,13 +19,39 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
-#include <fstream>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
 namespace bat::bricks
 {
+namespace
+{
+/// Bricks at positions `lower` to `upper`, without `upper`.
+struct BrickBox
+{
+  std::array<std::int64_t, 3> lower{};
+  std::array<std::int64_t, 3> upper{};
+
+  template <class Function>
+  void for_each(const Function& function) const
+  {
+    for (std::int64_t z = this->lower[2]; z != this->upper[2]; ++z)
+    {
+      for (std::int64_t y = this->lower[1]; y != this->upper[1]; ++y)
+      {
+        for (std::int64_t x = this->lower[0]; x != this->upper[0]; ++x)
+        {
+          function(std::array<std::int64_t, 3>{ x, y, z });
+        }
+      }
+    }
+  }
+};
+}
+
 struct File::Impl
 {
   template <class... Arguments>
@@ -117,12 +144,45 @@ struct File::Impl
       this->header.grid.brick_points(1, place[1]), this->header.grid.brick_points(2, place[2]) };
   }
 
+  void prefetch(const BrickBox& box) const;
+
   io::RandomAccessFile file;
   Header header;
   format::FileLayout layout;
   mutable std::mutex mutex;
   mutable std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> pages; ///< index pages
 };
+
+// Requests bricks of a remote file, and first the index pages that tell where they are. Faults
+// appear when the bricks are read.
+void File::Impl::prefetch(const BrickBox& box) const
+{
+  std::vector<io::ByteRange> ranges;
+  const auto requested = attempt(
+    [&]
+    {
+      std::set<std::uint64_t> index_pages;
+      box.for_each(
+        [&](const auto& place) {
+          index_pages.insert(this->layout.order.slot(place) / this->layout.order.slots_of_page());
+        });
+      for (const std::uint64_t page : index_pages)
+      {
+        ranges.push_back(
+          { this->layout.index.page_in_file(page), this->layout.index.bytes_of_page(page) + 8 });
+      }
+      this->file.prefetch(ranges);
+      ranges.clear();
+      box.for_each(
+        [&](const auto& place)
+        {
+          const format::BrickEntry entry = this->entry(this->header.grid.brick_number(place));
+          ranges.push_back({ this->layout.bricks_offset + entry.offset, entry.bytes });
+        });
+      this->file.prefetch(ranges);
+    });
+  (void)requested;
+}
 
 File::File(std::unique_ptr<const Impl> impl)
   : impl_(std::move(impl))
@@ -147,9 +207,9 @@ bool File::can_open(const std::filesystem::path& path) noexcept
   try
   {
     unsigned char magic[sizeof(format::kMagic)] = {};
-    std::ifstream stream(path, std::ios::binary);
-    return stream.read(reinterpret_cast<char*>(magic), sizeof(magic)).good() &&
-      std::memcmp(magic, format::kMagic, sizeof(magic)) == 0;
+    const io::RandomAccessFile file(path);
+    file.read(0, magic, sizeof(magic));
+    return std::memcmp(magic, format::kMagic, sizeof(magic)) == 0;
   }
   catch (const std::exception&)
   {
@@ -303,6 +363,24 @@ void copy_brick(const File& file, const std::array<std::int64_t, 3>& place, cons
     }
   }
 }
+
+void copy_bricks(const File& file, const BrickBox& bricks, const BoxOfValues& box, int threads)
+{
+  const auto& lower = bricks.lower;
+  const auto& upper = bricks.upper;
+  in_arena(threads,
+    [&]
+    {
+      tbb::parallel_for(tbb::blocked_range3d<std::int64_t>(
+                          lower[2], upper[2], lower[1], upper[1], lower[0], upper[0]),
+        [&](const auto& part)
+        {
+          const BrickBox some{ { part.cols().begin(), part.rows().begin(), part.pages().begin() },
+            { part.cols().end(), part.rows().end(), part.pages().end() } };
+          some.for_each([&](const auto& place) { copy_brick(file, place, box); });
+        });
+    });
+}
 }
 
 void File::read_box(const std::array<std::int64_t, 3>& first,
@@ -311,32 +389,34 @@ void File::read_box(const std::array<std::int64_t, 3>& first,
   const BrickGrid& grid = this->grid();
   check_box(this->name(), grid, first, count, bytes);
   const BoxOfValues box{ first, count, static_cast<std::byte*>(values) };
-  std::array<std::int64_t, 3> lower{};
-  std::array<std::int64_t, 3> upper{};
+  BrickBox bricks;
   for (std::size_t a = 0; a != 3; ++a)
   {
-    lower[a] = first[a] / grid.edge;
-    upper[a] = (first[a] + count[a] - 1) / grid.edge + 1;
+    bricks.lower[a] = first[a] / grid.edge;
+    bricks.upper[a] = (first[a] + count[a] - 1) / grid.edge + 1;
   }
-  in_arena(threads,
-    [&]
+  if (!this->impl_->file.is_remote())
+  {
+    copy_bricks(*this, bricks, box, threads);
+    return;
+  }
+  // One layer is requested while the one before is read.
+  const auto layer = [&](std::int64_t z)
+  {
+    BrickBox part = bricks;
+    part.lower[2] = z;
+    part.upper[2] = z + 1;
+    return part;
+  };
+  this->impl_->prefetch(layer(bricks.lower[2]));
+  for (std::int64_t z = bricks.lower[2]; z != bricks.upper[2]; ++z)
+  {
+    if (z + 1 != bricks.upper[2])
     {
-      tbb::parallel_for(tbb::blocked_range3d<std::int64_t>(
-                          lower[2], upper[2], lower[1], upper[1], lower[0], upper[0]),
-        [&](const auto& part)
-        {
-          for (std::int64_t z = part.pages().begin(); z != part.pages().end(); ++z)
-          {
-            for (std::int64_t y = part.rows().begin(); y != part.rows().end(); ++y)
-            {
-              for (std::int64_t x = part.cols().begin(); x != part.cols().end(); ++x)
-              {
-                copy_brick(*this, { x, y, z }, box);
-              }
-            }
-          }
-        });
-    });
+      this->impl_->prefetch(layer(z + 1));
+    }
+    copy_bricks(*this, layer(z), box, threads);
+  }
 }
 
 // Validation checks more than reading does: padding must be zero, bricks must follow one another,
@@ -365,6 +445,17 @@ public:
     this->check_zeros(preview.offset + preview.raw_bytes + 8 * preview.pages(), index.offset);
     this->check_zeros(
       index.offset + index.raw_bytes + 8 * index.pages(), this->impl_.layout.bricks_offset);
+  }
+
+  /// Requests what follows in a remote file: bricks are stored in the order of their slots.
+  void read_ahead()
+  {
+    constexpr std::uint64_t kWindowBytes = std::uint64_t{ 16 } << 20;
+    if (this->impl_.file.is_remote() && this->end_ + kWindowBytes / 2 > this->requested_)
+    {
+      this->impl_.file.prefetch(this->impl_.layout.bricks_offset + this->requested_, kWindowBytes);
+      this->requested_ += kWindowBytes;
+    }
   }
 
   void check_slot(std::uint64_t slot)
@@ -483,6 +574,7 @@ private:
   std::vector<std::byte> values_; ///< values of one brick
   std::vector<std::byte> filled_; ///< a brick of one value
   std::uint64_t end_ = 0;         ///< end of the bricks so far
+  std::uint64_t requested_ = 0;   ///< end of the bricks that were requested ahead
   format::ValueRange range_;
   Checked checked_;
 };
@@ -490,16 +582,26 @@ private:
 Checked File::validate(const std::function<bool(double)>& progress) const
 {
   const Impl& impl = *this->impl_;
+  double reached = 0;
+  std::optional<ScopedStop> while_waiting;
+  if (progress && impl.file.is_remote())
+  {
+    while_waiting.emplace([&] { return !progress(reached); });
+  }
   Validation validation(*this, impl);
   validation.check_header_padding();
   const std::uint64_t slots = impl.layout.order.slot_count();
   for (std::uint64_t slot = 0; slot != slots; ++slot)
   {
-    if (progress && slot % 512 == 0 &&
-      !progress(static_cast<double>(slot) / static_cast<double>(slots)))
+    if (slot % 512 == 0)
     {
-      throw Error(ErrorCode::Cancelled, this->name() + ": cancelled");
+      reached = static_cast<double>(slot) / static_cast<double>(slots);
+      if (progress && !progress(reached))
+      {
+        throw Error(ErrorCode::Cancelled, this->name() + ": cancelled");
+      }
     }
+    validation.read_ahead();
     validation.check_slot(slot);
   }
   return validation.finish();

@@ -2,7 +2,9 @@
 #include "bat/bricks/series.hpp"
 
 #include "bat/error.hpp"
+#include "bat/series.hpp"
 #include "bricks/format/header.hpp"
+#include "common/io/remote/address.hpp"
 #include "common/text.hpp"
 #include "series/read_series.hpp"
 #include "series/series_list.hpp"
@@ -48,11 +50,11 @@ std::vector<SeriesEntry> read_list(const std::filesystem::path& list)
   }
   if (entries.empty())
   {
-    corrupt(list.string(), "does not list any file; a series has at least one");
+    corrupt(display_name(list), "does not list any file; a series has at least one");
   }
   if (const std::string fault = find_fault(entries); !fault.empty())
   {
-    corrupt(list.string(), fault);
+    corrupt(display_name(list), fault);
   }
   return entries;
 }
@@ -120,9 +122,9 @@ std::shared_ptr<const Series> Series::open(const std::filesystem::path& path)
 {
   auto impl = std::make_unique<Impl>();
   impl->path = path;
-  impl->name = path.string();
+  impl->name = display_name(path);
   std::optional<File> first;
-  if (path.extension() != ".series")
+  if (!is_series(path))
   {
     first = File::open(path);
     impl->paths = { path };
@@ -133,7 +135,7 @@ std::shared_ptr<const Series> Series::open(const std::filesystem::path& path)
   {
     for (const SeriesEntry& entry : read_list(path))
     {
-      impl->paths.push_back(path.parent_path() / entry.file);
+      impl->paths.push_back(io::path_beside(path, entry.file));
       impl->times.push_back(entry.time);
     }
     impl->files.resize(impl->paths.size());
@@ -174,7 +176,7 @@ std::shared_ptr<const Series> Series::open(const std::vector<std::filesystem::pa
     auto file = std::make_shared<const File>(File::open(path));
     timed += file->header().time ? 1 : 0;
     entries.push_back(
-      { path.string(), file->header().time.value_or(static_cast<double>(entries.size())) });
+      { file->name(), file->header().time.value_or(static_cast<double>(entries.size())) });
     if (impl->paths.empty())
     {
       impl->grid = file->grid();
@@ -200,7 +202,7 @@ std::shared_ptr<const Series> Series::open(const std::vector<std::filesystem::pa
   }
   impl->is_of_files = true;
   impl->path = files.front();
-  impl->name = impl->path.string();
+  impl->name = display_name(impl->path);
   return std::shared_ptr<const Series>(new Series(std::move(impl)));
 }
 
@@ -264,7 +266,8 @@ std::uint64_t Series::grid_id() const noexcept
 
 std::string Series::level_name(std::size_t level) const
 {
-  return level < this->impl_->paths.size() ? this->impl_->paths[level].string() : this->impl_->name;
+  return level < this->impl_->paths.size() ? display_name(this->impl_->paths[level])
+                                           : this->impl_->name;
 }
 
 const File& Series::level(std::size_t level) const

@@ -3,6 +3,7 @@
 
 #include "bat/error.hpp"
 #include "common/fail.hpp"
+#include "common/io/remote/address.hpp"
 #include "common/io/write_at.hpp"
 
 #include <fmt/format.h>
@@ -185,6 +186,10 @@ AtomicFile::AtomicFile(
     throw Error(ErrorCode::CannotOpen,
       target.empty() ? std::string("the path of the file to write is empty")
                      : fmt::format("{}: is not a file name", target.string()));
+  }
+  if (is_address(target.string()))
+  {
+    refuse(safe_name(target.string()), "is an address; files can be written only to paths");
   }
   if (const auto existing = check_existing(this->target_, target))
   {

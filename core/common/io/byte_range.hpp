@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// A range of bytes of a file: what remote files are asked for.
 #pragma once
 
 #include <cstdint>

@@ -20,12 +20,23 @@
 namespace bat::io
 {
 RandomAccessFile::RandomAccessFile(const std::filesystem::path& path, Access access)
+  : RandomAccessFile(path, access, RemoteHints())
+{
+}
+
+RandomAccessFile::RandomAccessFile(const std::filesystem::path& path, const RemoteHints& hints)
+  : RandomAccessFile(path, Access::Read, hints)
+{
+}
+
+RandomAccessFile::RandomAccessFile(
+  const std::filesystem::path& path, Access access, const RemoteHints& hints)
   : name_(path.string())
 {
   if (is_address(this->name_))
   {
     this->address_ = std::move(this->name_);
-    this->remote_ = std::make_shared<const RemoteFile>(this->address_);
+    this->remote_ = std::make_shared<const RemoteFile>(this->address_, hints);
     this->name_ = this->remote_->name();
     this->size_ = this->remote_->size();
     return;
@@ -51,6 +62,22 @@ RandomAccessFile::~RandomAccessFile() = default;
 std::uint64_t RandomAccessFile::size_now() const
 {
   return this->file_ ? this->file_->length_now().value_or(this->size_) : this->size_;
+}
+
+bool RandomAccessFile::is_as_opened() const noexcept
+{
+  if (!this->remote_)
+  {
+    return !this->file_ || this->file_->is_as_opened();
+  }
+  bool is_same = false;
+  const auto opened = attempt(
+    [&]
+    {
+      const RemoteFile now(this->address_, { 1, 0 });
+      is_same = now.version() == this->remote_->version() && now.size() == this->size_;
+    });
+  return !opened && is_same;
 }
 
 void RandomAccessFile::map()

@@ -4,6 +4,7 @@
 
 #include "common/io/byte_range.hpp"
 #include "common/io/open_files.hpp"
+#include "common/io/remote/hints.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -30,9 +31,11 @@ enum class Access
 class RandomAccessFile
 {
 public:
-  /// Opens a path, or an address as is_address() defines it. Throws Error: NotFound, CannotOpen; for
-  /// an address as RemoteFile().
+  /// Opens a path, or an address as is_address() defines it. Throws Error: NotFound, CannotOpen;
+  /// for an address as RemoteFile().
   explicit RandomAccessFile(const std::filesystem::path& path, Access access = Access::Read);
+  /// The same; an address brings these parts of the file when it is opened.
+  RandomAccessFile(const std::filesystem::path& path, const RemoteHints& hints);
   /// A file in a folder. Throws as the other constructor.
   RandomAccessFile(const std::string& name, const std::shared_ptr<const Folder>& folder);
   /// Takes ownership of a vector of bytes.
@@ -58,11 +61,9 @@ public:
   [[nodiscard]] std::uint64_t size() const noexcept { return this->size_; }
   /// The current size of a growing file; size() is the size when it was opened.
   [[nodiscard]] std::uint64_t size_now() const;
-  /// Returns whether the name still leads to the opened file; true for memory.
-  [[nodiscard]] bool is_as_opened() const noexcept
-  {
-    return !this->file_ || this->file_->is_as_opened();
-  }
+  /// Returns whether the name still leads to the opened file; true for memory. For an address, asks
+  /// the server for the version; false if it does not answer.
+  [[nodiscard]] bool is_as_opened() const noexcept;
   /// Throws Error{Truncated} if the file ends before offset + bytes, CannotOpen if it cannot be
   /// read.
   void read(std::uint64_t offset, void* to, std::size_t bytes) const;
@@ -90,12 +91,13 @@ public:
   }
 
 private:
+  RandomAccessFile(const std::filesystem::path& path, Access access, const RemoteHints& hints);
   void map();
   void check_range(std::uint64_t offset, std::size_t bytes, std::uint64_t end) const;
   void note_read(std::uint64_t offset, std::size_t bytes) const;
 
   std::string name_;
-  std::string address_; ///< with secrets
+  std::string address_;                      ///< with secrets
   std::unique_ptr<OpenFile> file_;           ///< null for bytes in memory or at an address
   std::shared_ptr<const RemoteFile> remote_; ///< null unless at an address
   std::uint64_t size_ = 0;

@@ -17,6 +17,7 @@
 // out what traces use; then used bricks that a whole turn has not touched, spent ones, the others.
 #include "flow/cache/brick_cache.hpp"
 
+#include "bat/scoped_stop.hpp"
 #include "flow/hints/store.hpp"
 
 #include <fmt/format.h>
@@ -663,6 +664,41 @@ void BrickCache::read_bricks()
   }
 }
 
+// Returns whether somebody waited for a brick, and nobody needs it any more.
+bool BrickCache::is_abandoned(const BrickSlot& slot) noexcept
+{
+  return !slot.waiters.empty() &&
+    std::all_of(slot.waiters.begin(), slot.waiters.end(),
+      [](const Waiter* waiter) { return waiter->is_abandoned(); });
+}
+
+// Reads a brick without the lock. A read from a server that takes long can be cancelled.
+void BrickCache::read_slot(Reader& reader, std::size_t i)
+{
+  BrickSlot& slot = *reader.slots[i];
+  const auto is_unneeded = [&]
+  {
+    if (!this->ending_)
+    {
+      const std::unique_lock<std::mutex> lock = this->lock();
+      reader.abandoned[i] = is_abandoned(slot);
+    }
+    return this->ending_ || reader.abandoned[i];
+  };
+  if (this->ending_ || reader.abandoned[i])
+  {
+    reader.errors[i] = Error(ErrorCode::Cancelled, "no thread waits for the brick");
+    return;
+  }
+  const ScopedStop stop(is_unneeded);
+  reader.errors[i] = attempt(
+    [&]
+    {
+      reader.bytes[i] = this->source_->read(static_cast<std::size_t>(slot.key / this->bricks_),
+        slot.key % this->bricks_, { slot.values, this->row_bytes_, this->plane_bytes_ });
+    });
+}
+
 // The lock is released while bricks are read and waiters are notified.
 void BrickCache::read(Reader& reader, std::unique_lock<std::mutex>& lock)
 {
@@ -670,25 +706,23 @@ void BrickCache::read(Reader& reader, std::unique_lock<std::mutex>& lock)
   const auto begin = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i != reader.count; ++i)
   {
-    BrickSlot& slot = *reader.slots[i];
-    if (this->ending_)
-    {
-      reader.errors[i] = Error(ErrorCode::Cancelled, "no thread waits for the brick");
-      continue;
-    }
-    reader.errors[i] = attempt(
-      [&]
-      {
-        reader.bytes[i] = this->source_->read(static_cast<std::size_t>(slot.key / this->bricks_),
-          slot.key % this->bricks_, { slot.values, this->row_bytes_, this->plane_bytes_ });
-      });
+    this->read_slot(reader, i);
   }
   const std::chrono::nanoseconds taken = std::chrono::steady_clock::now() - begin;
   lock = this->lock();
   this->note_read_time(taken / static_cast<std::int64_t>(reader.count));
   for (std::size_t i = 0; i != reader.count; ++i)
   {
-    reader.ready.reserve(reader.ready.size() + reader.slots[i]->waiters.size());
+    BrickSlot& slot = *reader.slots[i];
+    if (reader.errors[i] && reader.abandoned[i] && !this->ending_ && !slot.waiters.empty() &&
+      !is_abandoned(slot))
+    {
+      slot.state = State::Queued; // another trace came to need it
+      this->ask(slot, this->demanded_);
+      reader.errors[i].reset();
+      continue;
+    }
+    reader.ready.reserve(reader.ready.size() + slot.waiters.size());
     this->finish(
       *reader.slots[i], std::exchange(reader.errors[i], {}), reader.bytes[i], reader.ready);
   }

@@ -30,6 +30,9 @@ public:
   /// Called once all bricks that acquire() lacked are in memory, or one of them cannot be read. The
   /// call comes once, from a reading thread, without locks.
   virtual void on_bricks_ready(const std::optional<Error>& error) noexcept = 0;
+  /// Returns whether the bricks are not needed any more, so that reading them may be cancelled.
+  /// Once true, it stays true. Called without locks of the waiter.
+  [[nodiscard]] virtual bool is_abandoned() const noexcept { return false; }
 
 private:
   friend class BrickCache;
@@ -192,17 +195,21 @@ private:
     std::size_t count = 0;
     std::array<BrickSlot*, kSlotsPerRead> slots{};
     std::array<std::uint64_t, kSlotsPerRead> bytes{};
+    std::array<bool, kSlotsPerRead> abandoned{}; ///< nobody needs them any more
     std::array<std::optional<Error>, kSlotsPerRead> errors;
     std::vector<Waiter*> ready;
 
     void take(BrickSlot& slot) noexcept
     {
       slot.state = State::Reading;
+      this->abandoned[this->count] = is_abandoned(slot);
       this->bytes[this->count] = 0;
       this->slots[this->count++] = &slot;
     }
   };
   void read(Reader& reader, std::unique_lock<std::mutex>& lock);
+  void read_slot(Reader& reader, std::size_t i);
+  [[nodiscard]] static bool is_abandoned(const BrickSlot& slot) noexcept;
   void read_bricks();
   void finish(BrickSlot& slot, std::optional<Error> error, std::uint64_t bytes,
     std::vector<Waiter*>& ready) noexcept;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "flow/hints/store.hpp"
 
+#include "bat/address.hpp"
 #include "bat/error.hpp"
 #include "bat/flow/cache.hpp"
 #include "common/io/atomic_file.hpp"
@@ -174,8 +175,8 @@ Held hold(int descriptor, const std::filesystem::path& file)
 
 std::filesystem::path hints_beside(const std::filesystem::path& series)
 {
-  std::filesystem::path file = series;
-  if (series.extension() == ".series")
+  std::filesystem::path file = display_name(series);
+  if (file.extension() == ".series")
   {
     return file.replace_extension(".hints");
   }

@@ -144,6 +144,7 @@ void Buckets::fail(const Error& error) noexcept
   if (!this->error_)
   {
     this->error_ = error;
+    this->has_failed_ = true;
   }
   this->changed_.notify_all();
 }

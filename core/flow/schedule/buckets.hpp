@@ -90,6 +90,7 @@ private:
   struct Bucket : Waiter
   {
     void on_bricks_ready(const std::optional<Error>& error) noexcept override;
+    [[nodiscard]] bool is_abandoned() const noexcept override { return this->all->has_failed_; }
 
     Buckets* all = nullptr;
     std::uint64_t key = 0; ///< interval and brick, for a sweep's table
@@ -273,6 +274,7 @@ private:
   std::uint64_t done_ = 0;           ///< particle-intervals
   std::int32_t ahead_intervals_ = 0; ///< intervals that particles may be ahead of the slowest
   std::optional<Error> error_;
+  std::atomic<bool> has_failed_{ false };
   KeySet touched_;
   std::uint64_t waits_ = 0;
   double wait_seconds_ = 0;

@@ -5,6 +5,8 @@
 #include "bat/error.hpp"
 #include "common/arena.hpp"
 #include "common/io/random_access_file.hpp"
+#include "common/io/remote/address.hpp"
+#include "common/stop_relay.hpp"
 #include "idx/format/block_file.hpp"
 #include "idx/format/codec.hpp"
 #include "idx/format/field_text.hpp"
@@ -36,6 +38,9 @@ constexpr std::uint64_t kMaxThreadBytes = std::uint64_t{ 256 } << 20;
 constexpr int kMaxThreads = 1024;
 /// Number of tasks between two calls of a progress function.
 constexpr std::size_t kTasksPerBatch = 16;
+constexpr std::size_t kRemoteTasksPerBatch = 256;
+/// Threads that wait for a server.
+constexpr std::size_t kMaxWaiting = 32;
 /// Number of blocks per list when all blocks are checked, whatever the text claims.
 constexpr std::size_t kBlocksPerBatch = std::size_t{ 1 } << 16;
 /// Neighbouring blocks are read together, up to this many bytes.
@@ -84,7 +89,7 @@ public:
     , strides_(compute_strides(read.lattice.count))
     , default_(this->sample_bytes_)
     , orders_(source.order)
-    , folder_(source.steps.folder(read.step))
+    , folder_(source.remote ? nullptr : source.steps.folder(read.step))
     , folder_name_(source.names.folder(read.step))
   {
     const std::size_t one = size_of(this->field_.type);
@@ -102,7 +107,7 @@ public:
 
   ReadReport read(const ReadOptions& options)
   {
-    if (this->folder_ == nullptr || this->wants_many())
+    if ((!this->folder_ && !this->source_.remote) || this->wants_many())
     {
       this->check_begin();
     }
@@ -153,7 +158,9 @@ private:
     const int threads = is_free ? 0
       : options.threads == 0    ? maximum
                                 : std::min(maximum, options.threads);
-    const std::size_t at_once = options.progress ? kTasksPerBatch : tasks.size();
+    const std::size_t at_once = !options.progress ? tasks.size()
+      : this->source_.remote                      ? kRemoteTasksPerBatch
+                                                  : kTasksPerBatch;
     for (std::size_t begin = 0; begin < tasks.size(); begin += at_once)
     {
       report_progress(
@@ -164,10 +171,40 @@ private:
       if (end - begin == 1)
       {
         run(begin); // too small for an arena
-        continue;
       }
-      in_arena(threads, [&] { tbb::parallel_for(begin, end, run); });
+      else if (this->source_.remote)
+      {
+        run_waiting(begin, end, run);
+      }
+      else
+      {
+        in_arena(threads, [&] { tbb::parallel_for(begin, end, run); });
+      }
     }
+  }
+
+  // Runs tasks that mostly wait for a server in more threads than there are processors.
+  template <class Run>
+  static void run_waiting(std::size_t begin, std::size_t end, const Run& run)
+  {
+    std::atomic<std::size_t> next{ begin };
+    run_in_threads(std::min(kMaxWaiting, end - begin),
+      [&]
+      {
+        const auto failure = attempt(
+          [&]
+          {
+            for (std::size_t i = next++; i < end; i = next++)
+            {
+              run(i);
+            }
+          });
+        if (failure)
+        {
+          next = end;
+          throw Error(*failure);
+        }
+      });
   }
 
   // Adds those of the 2^digits blocks from `first` on that are in the range.
@@ -252,7 +289,7 @@ private:
     const Header& header = this->source_.header;
     const auto file = [&](std::uint64_t of)
     { return header.arco != 0 ? of : format::place_of_block(header, of).file; };
-    if (header.interleave > 1 || file(block) != block)
+    if (this->source_.remote || header.interleave > 1 || file(block) != block)
     {
       return block;
     }
@@ -379,13 +416,19 @@ private:
   }
 
   // Empty if the file does not exist.
-  [[nodiscard]] std::unique_ptr<const io::RandomAccessFile> open(std::uint64_t file)
+  [[nodiscard]] std::shared_ptr<const io::RandomAccessFile> open(std::uint64_t file)
   {
+    if (this->source_.remote)
+    {
+      auto opened = this->source_.remote->open(this->name_of(file));
+      this->missed_file_ = this->missed_file_ || !opened;
+      return opened;
+    }
     try
     {
       if (this->folder_)
       {
-        return std::make_unique<const io::RandomAccessFile>(
+        return std::make_shared<const io::RandomAccessFile>(
           this->name_in_folder(file), this->folder_);
       }
     }
@@ -402,7 +445,7 @@ private:
 
   void run(const RequestedBlock* begin, const RequestedBlock* end, Scratch& scratch)
   {
-    const std::unique_ptr<const io::RandomAccessFile> file = this->open(begin->place.file);
+    const std::shared_ptr<const io::RandomAccessFile> file = this->open(begin->place.file);
     if (!file)
     {
       this->check_step_exists(*begin, this->path_of(begin->place.file));
@@ -411,6 +454,7 @@ private:
       return;
     }
     this->found_file_ = true;
+    const std::uint64_t bytes_before = file->bytes_read();
     if (this->source_.header.arco != 0)
     {
       scratch.found.assign(1, { begin->block, this->arco_record(*file, begin->block) });
@@ -422,7 +466,7 @@ private:
       this->find(*file, begin, end, scratch);
     }
     this->read_found(*file, scratch);
-    this->bytes_read_ += file->bytes_read();
+    this->bytes_read_ += file->bytes_read() - bytes_before;
   }
 
   // Blocks may be absent, but a step does not exist without its first file (in arco, its folder).
@@ -454,6 +498,14 @@ private:
     const std::uint64_t first = format::place_of_block(this->source_.header, 0).file;
     const bool wants_first = this->read_.known_level < this->levels_.front().level &&
       this->source_.order.blocks_with(this->levels_.front(), this->read_.lattice).count() != 0;
+    if (this->source_.remote)
+    {
+      if (wants_first && !this->source_.remote->open(this->name_of(first)))
+      {
+        this->fail_as_not_there(this->path_of(first));
+      }
+      return;
+    }
     if (!this->folder_ ||
       (wants_first && this->source_.header.arco == 0 &&
         !this->folder_->has(this->name_in_folder(first))))
@@ -472,6 +524,14 @@ private:
       order
         .blocks_with(this->levels_.front(), order.lattice(order.levels(), this->source_.header.box))
         .count() != 0;
+    if (this->source_.remote)
+    {
+      if (is_written && !this->source_.remote->open(this->name_of(first)))
+      {
+        this->fail_as_not_there(this->path_of(first));
+      }
+      return;
+    }
     std::string name = this->name_in_folder(first);
     name.resize(is_written ? name.size() : name.rfind('/') + 1);
     if (!this->has_arco_folder() &&
@@ -483,15 +543,16 @@ private:
 
   [[nodiscard]] bool has_arco_folder() const
   {
-    return this->source_.header.arco != 0 && this->folder_;
+    return this->source_.header.arco != 0 && (this->folder_ || this->source_.remote);
   }
 
   [[noreturn]] void fail_as_not_there(const std::filesystem::path& path) const
   {
     const std::filesystem::path folder = this->source_.folder / this->folder_name_;
+    const bool is_folder_meant = this->source_.header.arco != 0 && !this->source_.remote;
     throw Error(ErrorCode::NotFound,
       fmt::format("{}: does not exist; time step {} has not been written, or not yet",
-        this->source_.header.arco != 0 ? folder.string() : path.string(), this->read_.step));
+        is_folder_meant ? folder.string() : path.string(), this->read_.step));
   }
 
   [[noreturn]] void fail(const io::RandomAccessFile& file, std::uint64_t block, ErrorCode code,
@@ -618,6 +679,16 @@ private:
     auto& found = scratch.found;
     std::sort(found.begin(), found.end(),
       [](const FoundBlock& a, const FoundBlock& b) { return a.record.offset < b.record.offset; });
+    if (this->source_.remote)
+    {
+      std::vector<io::ByteRange> ranges;
+      for (const FoundBlock& block : found)
+      {
+        const std::uint64_t offset = std::min(block.record.offset, file.size());
+        ranges.push_back({ offset, std::min(block.record.bytes, file.size() - offset) });
+      }
+      file.prefetch(ranges);
+    }
     for (std::size_t i = 0; i != found.size();)
     {
       const std::uint64_t begin = found[i].record.offset;
@@ -758,8 +829,20 @@ private:
 };
 }
 
-ReadReport read_blocks(const Source& source, const BlockRead& read, const ReadOptions& options)
+ReadReport read_blocks(const Source& source, const BlockRead& read, const ReadOptions& all_options)
 {
+  ReadOptions options = all_options;
+  double reached = 0;
+  std::optional<ScopedStop> while_waiting;
+  if (source.remote && options.progress)
+  {
+    options.progress = [&](double fraction)
+    {
+      reached = fraction;
+      return all_options.progress(fraction);
+    };
+    while_waiting.emplace([&] { return !all_options.progress(reached); });
+  }
   BlockReader reader(source, read);
   try
   {

@@ -6,6 +6,7 @@
 #include "idx/format/names.hpp"
 #include "idx/format/order.hpp"
 #include "idx/read/held_steps.hpp"
+#include "idx/read/remote_blocks.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,11 +17,12 @@ namespace bat::idx
 /// The data that all reads of a dataset share. The dataset owns the referenced objects.
 struct Source
 {
-  const std::filesystem::path& folder; ///< folder of the .idx
+  const std::filesystem::path& folder; ///< folder of the .idx, without secrets
   const Header& header;
   const format::Order& order;
   const format::FileNames& names;
   const HeldSteps& steps;
+  const RemoteBlocks* remote; ///< null unless the dataset is at an address
 };
 
 struct BlockRead

@@ -4,13 +4,16 @@
 #include "bat/error.hpp"
 #include "bat/nearest_name.hpp"
 #include "common/io/random_access_file.hpp"
+#include "common/io/remote/address.hpp"
 #include "idx/format/geometry.hpp"
 #include "idx/format/names.hpp"
 #include "idx/format/order.hpp"
 #include "idx/format/scatter.hpp"
 #include "idx/read/block_reader.hpp"
 #include "idx/read/held_steps.hpp"
+#include "idx/read/remote_blocks.hpp"
 #include "idx/read/step_list.hpp"
+#include "idx/read/visus_address.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,13 +26,13 @@ namespace bat::idx
 namespace
 {
 /// The part of a file in which can_open() looks for the keys.
-constexpr std::size_t kTextBegin = std::size_t{ 64 } << 10;
+constexpr std::uint64_t kTextBegin = std::uint64_t{ 64 } << 10;
 /// Reading a text stops at the size that parse_header() refuses.
 constexpr std::uint64_t kMaxReadBytes = kMaxTextBytes + 1;
 
 std::string read_text(const std::filesystem::path& path, std::uint64_t maximum)
 {
-  const io::RandomAccessFile file(path);
+  const io::RandomAccessFile file(path, { kTextBegin, 0 });
   std::string text(std::min(file.size(), maximum), '\0');
   file.read(0, text.data(), text.size());
   return text;
@@ -56,14 +59,24 @@ LogicalBox intersection(const LogicalBox& a, const LogicalBox& b)
 struct Dataset::Impl
 {
   Impl(const std::filesystem::path& path, std::string whole_text, Header parsed)
-    : name(path.string())
-    , folder(path.parent_path())
+    : name(display_name(path))
+    , folder(std::filesystem::path(this->name).parent_path())
     , text(std::move(whole_text))
     , header(std::move(parsed))
     , order(this->header)
-    , names(this->header, path.stem().string())
+    , names(this->header, std::filesystem::path(file_name(path)).stem().string())
     , held(path, this->text, this->header, this->names)
   {
+    if (is_address(path.string()))
+    {
+      this->remote.emplace(path, this->header);
+    }
+  }
+
+  [[nodiscard]] Source source() const
+  {
+    return { this->folder, this->header, this->order, this->names, this->held,
+      this->remote ? &*this->remote : nullptr };
   }
 
   void check_level(int level) const
@@ -157,6 +170,7 @@ struct Dataset::Impl
   format::Order order;
   format::FileNames names;
   HeldSteps held;
+  std::optional<RemoteBlocks> remote; ///< set for an address
 };
 
 Dataset::Dataset(std::unique_ptr<const Impl> impl)
@@ -169,20 +183,22 @@ Dataset::~Dataset() = default;
 
 Dataset Dataset::open(const std::filesystem::path& path)
 {
-  return from_text(path, read_text(path, kMaxReadBytes));
+  const std::filesystem::path file = to_file_address(path);
+  return from_text(file, read_text(file, kMaxReadBytes));
 }
 
 Dataset Dataset::from_text(const std::filesystem::path& path, std::string text)
 {
-  Header header = parse_header(text, path.string());
-  return Dataset(std::make_unique<const Impl>(path, std::move(text), std::move(header)));
+  const std::filesystem::path file = to_file_address(path);
+  Header header = parse_header(text, display_name(path));
+  return Dataset(std::make_unique<const Impl>(file, std::move(text), std::move(header)));
 }
 
 bool Dataset::can_open(const std::filesystem::path& path) noexcept
 {
   try
   {
-    const std::string text = read_text(path, kTextBegin);
+    const std::string text = read_text(to_file_address(path), kTextBegin);
     const auto has = [&](const char* word) { return text.find(word) != std::string::npos; };
     return (has("(version)") && has("(bits)")) || text.compare(0, 8, "<dataset") == 0;
   }
@@ -230,6 +246,14 @@ Geometry Dataset::geometry() const
 
 std::vector<std::int64_t> Dataset::steps() const
 {
+  if (this->impl_->remote && this->header().time.listed)
+  {
+    throw Error(ErrorCode::CannotOpen,
+      fmt::format("{}: has '*' in (time), so its time steps are found by listing a folder, but "
+                  "servers do not list folders; request a step by its number, or list the steps in "
+                  "(time)",
+        this->name()));
+  }
   return list_steps(this->impl_->header, this->impl_->names, this->impl_->folder);
 }
 
@@ -384,13 +408,14 @@ ReadReport Dataset::read(
   {
     read.known_level = impl.use_coarse(*options.coarse, query, lattice, field, read.array);
   }
-  const Source source{ impl.folder, impl.header, impl.order, impl.names, impl.held };
+  const Source source = impl.source();
   return read_blocks(source, read, options);
 }
 
 bool Dataset::is_as_opened() const noexcept
 {
-  return this->impl_->held.are_as_opened();
+  const Impl& impl = *this->impl_;
+  return impl.remote ? impl.remote->is_text(impl.text) : impl.held.are_as_opened();
 }
 
 ReadReport Dataset::check(std::size_t field, std::int64_t step, const ReadOptions& options) const
@@ -402,7 +427,7 @@ ReadReport Dataset::check(std::size_t field, std::int64_t step, const ReadOption
   read.level = this->levels();
   read.lattice = impl.lattice(read.level, {});
   read.step = impl.step_of({ field, read.level, {}, step }, *this);
-  const Source source{ impl.folder, impl.header, impl.order, impl.names, impl.held };
+  const Source source = impl.source();
   return read_blocks(source, read, options);
 }
 }

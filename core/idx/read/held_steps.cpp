@@ -3,6 +3,7 @@
 
 #include "bat/error.hpp"
 #include "common/io/random_access_file.hpp"
+#include "common/io/remote/address.hpp"
 #include "idx/read/step_list.hpp"
 
 #include <fmt/format.h>
@@ -135,6 +136,6 @@ void HeldSteps::fail_as_replaced(std::int64_t step) const
   throw Error(ErrorCode::CannotOpen,
     fmt::format("{}: time step {} was replaced or removed after the dataset was opened; open it "
                 "again",
-      this->path_.string(), step));
+      display_name(this->path_), step));
 }
 }

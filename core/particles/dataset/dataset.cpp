@@ -5,6 +5,7 @@
 #include "common/arena.hpp"
 #include "common/io/atomic_file.hpp"
 #include "common/io/remote/address.hpp"
+#include "common/stop_relay.hpp"
 #include "libbat/leaf_file.hpp"
 #include "particles/dataset/dataset_checksum.hpp"
 #include "particles/dataset/dataset_impl.hpp"
@@ -22,7 +23,6 @@
 #include <set>
 #include <string>
 #include <system_error>
-#include <thread>
 
 namespace bat
 {
@@ -190,8 +190,7 @@ const std::vector<LeafInfo>& Dataset::Impl::leaves() const
       {
         const format::LeafRecord& record = files.leaves[i];
         leaves.push_back({ io::path_beside(top, files.names[i]), record.particles,
-          record.file_bytes,
-          make_box(record.lower, record.upper) });
+          record.file_bytes, make_box(record.lower, record.upper) });
       }
       this->set_leaves(std::move(leaves), [this](std::size_t i) { return this->open_own(i); });
     });
@@ -210,9 +209,9 @@ std::unique_ptr<LeafSource> Dataset::Impl::open_own(std::size_t i) const
   {
     try
     {
-      return File::open(this->is_remote() ? io::path_beside(this->top->source->path(),
-                                               this->top->leaf_files().names[i])
-                                          : this->leaves_[i].path,
+      return File::open(this->is_remote()
+          ? io::path_beside(this->top->source->path(), this->top->leaf_files().names[i])
+          : this->leaves_[i].path,
         this->options_);
     }
     catch (const Error& error) // the name does not show its dataset
@@ -338,8 +337,9 @@ bool Dataset::Impl::is_remote() const noexcept
                    : this->single && this->single->impl().source->is_remote();
 }
 
-// Waiting takes longer than computing: more leaf files are opened at once than there are processors.
-void Dataset::Impl::open_together(const std::vector<Task>& tasks) const
+// Waiting takes longer than computing: more leaf files are opened at once than there are
+// processors.
+void Dataset::Impl::open_leaves(const std::vector<Task>& tasks) const
 {
   constexpr std::size_t kMaxThreads = 16;
   if (tasks.size() < 2 || !this->is_remote())
@@ -354,15 +354,7 @@ void Dataset::Impl::open_together(const std::vector<Task>& tasks) const
       (void)attempt([&] { (void)this->leaf(tasks[i].leaf); }); // reported when it is read
     }
   };
-  std::vector<std::thread> threads;
-  for (std::size_t i = 0; i != std::min(kMaxThreads, tasks.size()); ++i)
-  {
-    threads.emplace_back(open);
-  }
-  for (std::thread& thread : threads)
-  {
-    thread.join();
-  }
+  run_in_threads(std::min(kMaxThreads, tasks.size()), open);
 }
 
 std::vector<Dataset::Impl::Task> Dataset::Impl::tasks(const query::Conditions& conditions) const
@@ -682,7 +674,7 @@ DatasetSelection Dataset::select(const Query& query, const QueryOptions& options
   const query::Conditions conditions = this->impl_->conditions(query);
   const std::vector<Impl::Task> tasks = this->impl_->tasks(conditions);
   std::vector<Selection> found(tasks.size());
-  this->impl_->open_together(tasks);
+  this->impl_->open_leaves(tasks);
   const auto select_in = [&](std::size_t i)
   {
     Impl::reading(tasks[i].leaf, options,

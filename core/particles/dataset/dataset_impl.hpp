@@ -49,7 +49,7 @@ public:
   /// Whether the files are at an address.
   [[nodiscard]] bool is_remote() const noexcept;
   /// Opens leaf files of a remote dataset at the same time. Errors are those of leaf(), later.
-  void open_together(const std::vector<Task>& tasks) const;
+  void open_leaves(const std::vector<Task>& tasks) const;
   /// The leaf files that the aggregation tree cannot exclude.
   std::vector<Task> tasks(const query::Conditions& conditions) const;
   /// Returns the bytes of a leaf file, even if it is not open yet. Its contents are not checked.

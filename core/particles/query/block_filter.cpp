@@ -445,8 +445,7 @@ private:
         const std::size_t key = this->conditions_.keys[r].key;
         if (this->file_.schema.keys[key].bitmap_bytes != 0)
         {
-          prefetch(
-            format::SectionKind::BlockBitmaps, static_cast<std::uint32_t>(key), key_bit(r));
+          prefetch(format::SectionKind::BlockBitmaps, static_cast<std::uint32_t>(key), key_bit(r));
         }
       }
       else

@@ -394,9 +394,9 @@ void prefetch_tested(
   {
     const KeyCondition& key = conditions.keys[r];
     prefetch(key_bit(r),
-      key.of_positions ? positions
-                       : file.column(format::SectionKind::Attribute,
-                           static_cast<std::uint32_t>(key.attribute)));
+      key.of_positions
+        ? positions
+        : file.column(format::SectionKind::Attribute, static_cast<std::uint32_t>(key.attribute)));
   }
 }
 

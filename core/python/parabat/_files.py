@@ -24,6 +24,12 @@ def file_name(path: str | os.PathLike) -> str:
     return path.partition("?")[0] if is_address(path) else path
 
 
+def display_name(path: str | os.PathLike) -> str:
+    """Returns a path for messages: of an address, without user, password and query."""
+    path = os.fspath(path)
+    return re.sub(r"^(\w+://)[^/?]*@", r"\1", file_name(path)) if is_address(path) else path
+
+
 def open_regular(path: str | os.PathLike) -> BinaryIO:
     """Opens a regular file for reading, following links.
 
@@ -66,8 +72,10 @@ def other_kind(path: str | os.PathLike) -> str | None:
     if os.path.isdir(name):
         return "is a folder"
     for ending in sorted(_BY_NAME, key=len, reverse=True):
-        if name.endswith(ending):
+        if file_name(name).endswith(ending):
             return _BY_NAME[ending]
+    if is_address(name):
+        return None
     try:
         with open_regular(name) as file:
             start = file.read(16)

@@ -35,6 +35,7 @@ from typing import Any
 import numpy as np
 
 from ._arguments import as_box, as_integer, as_list, as_path, as_real, as_text, new_array
+from ._files import display_name, file_name
 from ._library import DTYPES, Owned, check, describe_error
 from ._progress import Progress
 from .bricks import Grid, Level, Piece, as_flags, as_triple, as_velocity, describe, flow_library, make_grid
@@ -556,8 +557,8 @@ def open(path: str | os.PathLike, *, fields: str | Sequence[str] | None = None, 
     name = os.fspath(path)
     if fields is None and cyclic is None:
         return _opened(name, "bat_flow_open", [as_path(path)], cache_bytes, io_threads)
-    if not os.fsdecode(name).endswith(".idx"):
-        refuse(f"{os.fsdecode(name)}: fields and cyclic apply to .idx; a .bricks.series has its own")
+    if not file_name(os.fsdecode(name)).endswith(".idx"):
+        refuse(f"{display_name(os.fsdecode(name))}: fields and cyclic apply to .idx; a .bricks.series has its own")
     names = [fields] if isinstance(fields, str) else as_list([] if fields is None else fields, "fields", "names")
     texts = (ctypes.c_char_p * max(1, len(names)))(*[as_text(one, "fields") for one in names])
     flags = (ctypes.c_int64 * 3)(*as_flags(False if cyclic is None else cyclic, "cyclic"))

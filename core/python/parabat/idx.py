@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 import numpy as np
 
 from ._arguments import as_box, as_integer, as_layers, as_list, as_path, as_plain, as_real, as_text, new_array
+from ._files import file_name
 from ._library import DTYPES, TYPES, Owned, agreed, call, check, library
 from ._options import GRIDS, with_meanings
 from ._progress import Progress
@@ -518,7 +519,7 @@ def open(path: str | os.PathLike, comm: Any = None) -> Dataset:  # pylint: disab
 
 def can_open(path: str | os.PathLike) -> bool:
     """Returns whether a path names an .idx dataset."""
-    return os.fspath(path).endswith(".idx")
+    return file_name(path).endswith(".idx")
 
 
 class Piece:

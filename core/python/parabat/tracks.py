@@ -9,13 +9,14 @@ import os
 import numpy as np
 
 from ._arguments import as_path
+from ._files import file_name
 from ._library import DTYPES, Owned, check, library
 from ._text import printable
 
 
 def is_tracks(path: str | os.PathLike) -> bool:
     """Returns whether the path ends in .tracks.bat, like those of tracks files."""
-    return os.fspath(path).endswith(".tracks.bat")
+    return file_name(path).endswith(".tracks.bat")
 
 
 class Tracks:

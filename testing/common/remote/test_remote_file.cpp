@@ -6,7 +6,7 @@
 
 #include "bat/error.hpp"
 #include "common/io/remote/settings.hpp"
-#include "common/io/remote/stop.hpp"
+#include "bat/scoped_stop.hpp"
 #include "remote_server.hpp"
 #include "support/sanitizers.hpp"
 #include "support/temp_dir.hpp"
@@ -491,11 +491,11 @@ TEST_F(RemoteFiles, waiting_reads_can_be_stopped)
   file.prefetch({ { 2000000, 100 } });
   int questions = 0;
   {
-    const bat::io::ScopedStop outer([&] { return ++questions == 3; });
-    const bat::io::ScopedStop inner([] { return false; });
+    const bat::ScopedStop outer([&] { return ++questions == 3; });
+    const bat::ScopedStop inner([] { return false; });
     EXPECT_EQ(error_of([&] { (void)read(file, 1000000, 10); }).code(), ErrorCode::Cancelled);
     EXPECT_EQ(questions, 3);
-    const bat::io::ScopedStop now([] { return true; });
+    const bat::ScopedStop now([] { return true; });
     EXPECT_EQ(open_error(this->at("silent")).code(), ErrorCode::Cancelled);
     EXPECT_EQ(read(file, 0, 100), this->local(0, 100)); // does not wait
   }
@@ -517,7 +517,7 @@ TEST_F(RemoteFiles, a_stop_cancels_only_what_no_other_thread_waits_for)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   {
-    const bat::io::ScopedStop stop([] { return true; });
+    const bat::ScopedStop stop([] { return true; });
     EXPECT_EQ(error_of([&] { (void)read(file, 1000000, 10); }).code(), ErrorCode::Cancelled);
   }
   other.join();

@@ -533,8 +533,10 @@ extern "C"
   BAT_API int bat_query_set_threads(bat_query* query, int64_t threads);
 
   /* Calls `progress` during the reads that follow a query: each call of bat_read_positions,
-   * bat_read_attribute and bat_read_attributes. After a cancelled read the content of the arrays is
-   * undefined. NULL for none. */
+   * bat_read_attribute and bat_read_attributes. For a dataset at an address, it is also called
+   * every 50 ms while these, or bat_select itself, wait for the server. After a cancelled read the
+   * content of the arrays is undefined. bat_select copies the function: later changes of the query
+   * do not affect its selection. NULL for none. */
   BAT_API int bat_query_set_progress(bat_query* query, bat_progress progress, void* data);
 
   /* Estimates how many particles bat_select would find, from the indices and a sample, at a
@@ -603,10 +605,10 @@ extern "C"
 
   /* ---- Series ------------------------------------------------------------------------------- */
 
-  /* Returns the steps of a list (.bat.series) at a path or an address, in its order: a JSON array of
-   * objects with `path`, which bat_open takes, and `time`, if the list has it. Any other path is the
-   * only step. The text lives until the next call in the same thread.
-   * NOT_FOUND, CANNOT_OPEN, CORRUPT: the list; datasets are not opened. */
+  /* Returns the steps of a list (.bat.series) at a path or an address, in its order: a JSON array
+   * of objects with `path`, which bat_open takes, and `time`, if the list has it. Any other path is
+   * the only step. The text lives until the next call in the same thread. NOT_FOUND, CANNOT_OPEN,
+   * CORRUPT: the list; datasets are not opened. */
   BAT_API int bat_series_steps(const char* path, const char** json);
 
   /* ---- Particles through time --------------------------------------------------------------- */

@@ -138,11 +138,6 @@ void check_segment(std::string_view segment, std::string_view leaf, const std::s
 }
 }
 
-bool is_address(std::string_view text) noexcept
-{
-  return match_scheme(text) != nullptr;
-}
-
 Address parse_address(std::string_view text)
 {
   const std::string shown = safe_name(text);
@@ -282,14 +277,6 @@ std::string resolve_leaf(const std::string& top, std::string_view leaf)
   return format_address(resolve_leaf(parse_address(top), leaf));
 }
 
-std::string file_name(const std::filesystem::path& path)
-{
-  const std::string text = path.string();
-  return is_address(text)
-    ? percent_decode(std::filesystem::path(parse_address(text).path).filename().string())
-    : path.filename().string();
-}
-
 std::filesystem::path path_beside(const std::filesystem::path& path, const std::string& name)
 {
   const std::string text = path.string();
@@ -331,5 +318,26 @@ std::string percent_decode(std::string_view text)
     }
   }
   return decoded;
+}
+}
+
+namespace bat
+{
+bool is_address(std::string_view text) noexcept
+{
+  return io::match_scheme(text) != nullptr;
+}
+
+std::string display_name(const std::filesystem::path& path)
+{
+  return is_address(path.string()) ? io::safe_name(path.string()) : path.string();
+}
+
+std::string file_name(const std::filesystem::path& path)
+{
+  const std::string text = path.string();
+  return is_address(text)
+    ? io::percent_decode(std::filesystem::path(io::parse_address(text).path).filename().string())
+    : path.filename().string();
 }
 }

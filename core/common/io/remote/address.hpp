@@ -8,6 +8,8 @@
 // three characters of the key, as in the AWS command line.
 #pragma once
 
+#include "bat/address.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -31,9 +33,6 @@ struct Address
   std::string path;       ///< percent-encoded, begins with '/'
   std::string query;      ///< percent-encoded, without '?'; it may be a secret
 };
-
-/// Returns whether the text begins with http://, https:// or s3://, in any case.
-[[nodiscard]] bool is_address(std::string_view text) noexcept;
 
 /// Encodes characters that an address must not contain, such as blanks; escapes stay as they are.
 /// Removes a fragment ("#..."). Throws Error{InvalidArgument} with a text free of secrets.
@@ -60,9 +59,6 @@ struct Address
 /// "." segments, backslashes or control characters.
 [[nodiscard]] Address resolve_leaf(const Address& top, std::string_view leaf);
 [[nodiscard]] std::string resolve_leaf(const std::string& top, std::string_view leaf);
-
-/// Returns the file name at the end of a path or an address, without the query.
-[[nodiscard]] std::string file_name(const std::filesystem::path& path);
 
 /// Returns the path of a file that the file at `path` names relative to its own folder, for both
 /// paths and addresses. Throws as resolve_leaf() for an address.

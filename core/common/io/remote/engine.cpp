@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/io/remote/engine.hpp"
 
+#include "bat/scoped_stop.hpp"
 #include "common/fail.hpp"
-#include "common/io/remote/loop.hpp"
 #include "common/io/remote/settings.hpp"
-#include "common/io/remote/stop.hpp"
+
+#include <curl/curl.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <iterator>
-#include <pthread.h>
 #include <set>
 #include <utility>
 
@@ -24,9 +23,6 @@ constexpr std::chrono::milliseconds kStopInterval(50);
 /// Pages that a read plans at a time: those of one window are requested while the window before is
 /// waited for.
 constexpr std::uint64_t kWindowPages = (std::uint64_t{ 64 } << 20) / kPageBytes;
-
-std::atomic<RemoteEngine*> current_engine{ nullptr };
-RemoteEngine* parent_engine = nullptr;
 
 std::vector<std::uint64_t> page_indices(std::uint64_t first, std::uint64_t last)
 {
@@ -100,64 +96,15 @@ private:
   RemoteEngine& engine_;
 };
 
-RemoteEngine& RemoteEngine::get()
+RemoteEngine::RemoteEngine(void* multi, RemoteEngine* previous)
+  : multi_(multi)
+  , previous_(previous)
 {
-  RemoteEngine* engine = current_engine.load(std::memory_order_acquire);
-  if (engine)
-  {
-    return *engine;
-  }
-  (void)remote_settings(); // an invalid variable must not leave half an engine
-  static std::mutex starting;
-  const std::lock_guard<std::mutex> lock(starting);
-  engine = current_engine.load(std::memory_order_acquire);
-  if (engine)
-  {
-    return *engine;
-  }
-  engine = new RemoteEngine;
-  // libcurl is initialized by now. Its TLS library cleans up after a function that is registered
-  // later has run.
-  static const bool is_registered = std::atexit(&RemoteEngine::stop_at_exit) == 0 &&
-    ::pthread_atfork([] { starting.lock(); }, [] { starting.unlock(); },
-      []
-      {
-        starting.unlock();
-        RemoteEngine::forget_parent();
-      }) == 0;
-  (void)is_registered;
-  current_engine.store(engine, std::memory_order_release);
-  return *engine;
-}
-
-RemoteEngine::RemoteEngine()
-  : multi_(RemoteLoop::make_multi())
-  , previous_(parent_engine)
-{
-  this->thread_ = RemoteLoop::start(*this);
-}
-
-void RemoteEngine::forget_parent() noexcept
-{
-  if (RemoteEngine* const engine = current_engine.exchange(nullptr))
-  {
-    parent_engine = engine;
-  }
-}
-
-void RemoteEngine::stop_at_exit() noexcept
-{
-  RemoteEngine* const engine = current_engine.load(std::memory_order_acquire);
-  if (engine && !engine->is_stopping_.exchange(true))
-  {
-    engine->wake();
-    engine->thread_.join();
-  }
 }
 
 void RemoteEngine::wake() noexcept
 {
-  RemoteLoop::wake(this->multi_);
+  (void)::curl_multi_wakeup(static_cast<CURLM*>(this->multi_));
 }
 
 CachedFile& RemoteEngine::file(const RemoteSource& source)

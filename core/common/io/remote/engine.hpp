@@ -138,7 +138,7 @@ private:
   };
   class Held;
 
-  RemoteEngine();
+  RemoteEngine(void* multi, RemoteEngine* previous);
   ~RemoteEngine() = delete;
   static void forget_parent() noexcept;
   static void stop_at_exit() noexcept;

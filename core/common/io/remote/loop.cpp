@@ -161,11 +161,6 @@ std::thread RemoteLoop::start(RemoteEngine& engine)
   return std::move(*thread);
 }
 
-void RemoteLoop::wake(void* multi) noexcept
-{
-  (void)::curl_multi_wakeup(static_cast<CURLM*>(multi));
-}
-
 void RemoteLoop::run()
 {
   auto* const multi = static_cast<CURLM*>(this->engine_.multi_);

@@ -21,8 +21,6 @@ public:
   /// Throws Error{OutOfMemory} if libcurl cannot start.
   [[nodiscard]] static CURLM* make_multi();
   [[nodiscard]] static std::thread start(RemoteEngine& engine);
-  /// Makes the loop check its queues. Thread-safe.
-  static void wake(void* multi) noexcept;
 
   RemoteLoop(const RemoteLoop&) = delete;
   RemoteLoop& operator=(const RemoteLoop&) = delete;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "common/io/remote/engine.hpp"
+#include "common/io/remote/hints.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,13 +17,6 @@
 
 namespace bat::io
 {
-/// What opening a remote file should bring, in bytes. 0 for the tail: no request for it.
-struct RemoteHints
-{
-  std::uint64_t head = 64 << 10;
-  std::uint64_t tail = 64 << 10;
-};
-
 /// One version of a remote file: reads never mix versions. const functions may be called
 /// concurrently. Files of the same version share their cached pages.
 ///

@@ -2,16 +2,16 @@
 """Subcommands for velocities in bricks (.bricks, .bricks.series)."""
 
 import dataclasses
-import os
 
 from .. import bricks
+from .._files import file_name
 from ..errors import BatError
 from ._common import NO, TROUBLE, YES, print_json, say, show
 
 
 def is_bricks(path):
     """Returns whether the path is that of a level, or of a list of levels."""
-    return os.fspath(path).endswith((".bricks", ".bricks.series"))
+    return file_name(path).endswith((".bricks", ".bricks.series"))
 
 
 def _to_json(time, level):

@@ -12,7 +12,7 @@ import re
 import sys
 
 from .. import dataset as datasets
-from .._files import CANNOT_OPEN, NOT_A_BAT_FILE, UNSUPPORTED_VERSION, file_name, other_kind
+from .._files import CANNOT_OPEN, NOT_A_BAT_FILE, UNSUPPORTED_VERSION, display_name, file_name, other_kind
 from .._text import printable, printable_json
 from ..errors import BatCancelledError, BatError, BatTypeError, BatValueError, refuse
 from ..regions import Sphere
@@ -91,16 +91,18 @@ def naming_accepted_kinds(path, verb, taken=(".bat", ".pbat", ".bat.series")):
     """An error about the kind of a file also names the kinds that the subcommand takes."""
     path = os.fspath(path)
 
+    shown = display_name(path)
+
     def advice(kind):
-        ending = next((each for each in sorted(_OTHERS, key=len, reverse=True) if path.endswith(each)), None)
+        ending = next((each for each in sorted(_OTHERS, key=len, reverse=True) if file_name(path).endswith(each)), None)
         more = f"; {_OTHERS[ending]}" if ending else ""
-        return f"{path}: {kind}; 'parabat {verb}' supports {', '.join(taken[:-1])} and {taken[-1]}{more}"
+        return f"{shown}: {kind}; 'parabat {verb}' supports {', '.join(taken[:-1])} and {taken[-1]}{more}"
     if path.endswith(".bricks.series") and os.path.exists(path):
         refuse(advice(other_kind(path)))
     try:
         yield
     except BatError as error:
-        own = str(error).removeprefix(f"{path}: ")
+        own = str(error).removeprefix(f"{shown}: ")
         if error.status not in (CANNOT_OPEN, NOT_A_BAT_FILE, UNSUPPORTED_VERSION) or own == str(error) or (
                 f"'parabat {verb}' supports" in own):
             raise

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace bat
@@ -26,4 +27,8 @@ struct SeriesStep
 /// Any other path is returned as the only step. No dataset is opened. Throws Error: NotFound and
 /// CannotOpen, the list; Corrupt if it is not a list of files, or a time is not finite.
 [[nodiscard]] std::vector<SeriesStep> read_series(const std::filesystem::path& path);
+
+/// Returns a JSON array of objects with `path` and, if it is known, `time`. Throws
+/// Error{InvalidArgument} for a path that is not valid UTF-8.
+[[nodiscard]] std::string to_json(const std::vector<SeriesStep>& steps);
 }

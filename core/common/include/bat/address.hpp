@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Paths of files that may be addresses: http://, https:// or s3://.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace bat
+{
+/// Returns whether a text begins with http://, https:// or s3://, in any case.
+[[nodiscard]] bool is_address(std::string_view text) noexcept;
+
+/// Returns a path for messages: an address without user, password and query, which may be secrets;
+/// any other path unchanged.
+[[nodiscard]] std::string display_name(const std::filesystem::path& path);
+
+/// Returns the file name at the end of a path, or of an address without its query.
+[[nodiscard]] std::string file_name(const std::filesystem::path& path);
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The engine of the process: starts it, ends it at exit, and replaces it in a forked child.
+#include "common/io/remote/engine.hpp"
+#include "common/io/remote/loop.hpp"
+#include "common/io/remote/settings.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <pthread.h>
+
+namespace bat::io
+{
+namespace
+{
+std::atomic<RemoteEngine*> current_engine{ nullptr };
+RemoteEngine* parent_engine = nullptr;
+
+}
+
+RemoteEngine& RemoteEngine::get()
+{
+  RemoteEngine* engine = current_engine.load(std::memory_order_acquire);
+  if (engine)
+  {
+    return *engine;
+  }
+  (void)remote_settings(); // an invalid variable must not leave half an engine
+  static std::mutex starting;
+  const std::lock_guard<std::mutex> lock(starting);
+  engine = current_engine.load(std::memory_order_acquire);
+  if (engine)
+  {
+    return *engine;
+  }
+  engine = new RemoteEngine(RemoteLoop::make_multi(), parent_engine);
+  engine->thread_ = RemoteLoop::start(*engine);
+  // libcurl is initialized by now. Its TLS library cleans up after a function that is registered
+  // later has run.
+  static const bool is_registered = std::atexit(&RemoteEngine::stop_at_exit) == 0 &&
+    ::pthread_atfork([] { starting.lock(); }, [] { starting.unlock(); },
+      []
+      {
+        starting.unlock();
+        RemoteEngine::forget_parent();
+      }) == 0;
+  (void)is_registered;
+  current_engine.store(engine, std::memory_order_release);
+  return *engine;
+}
+
+void RemoteEngine::forget_parent() noexcept
+{
+  if (RemoteEngine* const engine = current_engine.exchange(nullptr))
+  {
+    parent_engine = engine;
+  }
+}
+
+void RemoteEngine::stop_at_exit() noexcept
+{
+  RemoteEngine* const engine = current_engine.load(std::memory_order_acquire);
+  if (engine && !engine->is_stopping_.exchange(true))
+  {
+    engine->wake();
+    engine->thread_.join();
+  }
+}
+}
