@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "FileStamp.h"
 
+#include "bat/address.hpp"
+
 #include <system_error>
 
 #include <sys/stat.h>
@@ -8,8 +10,12 @@
 //------------------------------------------------------------------------------
 std::optional<bat_vtk::FileStamp> bat_vtk::FileStamp::Of(const std::filesystem::path& path)
 {
-  std::error_code error;
   FileStamp stamp;
+  if (bat::is_address(path.string()))
+  {
+    return stamp;
+  }
+  std::error_code error;
   stamp.Time = std::filesystem::last_write_time(path, error);
   if (!error)
   {

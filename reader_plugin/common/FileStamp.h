@@ -16,7 +16,8 @@ struct FileStamp
   std::uintmax_t Size = 0;
   std::uint64_t Inode = 0;
 
-  /// Empty if the file cannot be inspected.
+  /// Empty if the file cannot be inspected. All addresses have the same stamp, because asking the
+  /// server takes time: a read notices that a file has changed, and Reload Files opens it again.
   static std::optional<FileStamp> Of(const std::filesystem::path& path);
 
   bool operator==(const FileStamp& other) const;

@@ -15,28 +15,7 @@ import threading
 
 import numpy as np
 import parabat
-
-
-class Server:
-    """Serves a folder. Requests go to the log in it."""
-
-    def __init__(self, script, folder, *options):
-        self.log = folder / "requests.log"
-        self.process = subprocess.Popen([sys.executable, script, folder, *options], stdout=subprocess.PIPE, text=True)
-        self.port = int(self.process.stdout.readline())
-
-    def address(self, name, fault="plain"):
-        return f"http://127.0.0.1:{self.port}/{fault}/{name}"
-
-    def requests(self):
-        """Returns the requests since the last call."""
-        lines = self.log.read_text(encoding="utf-8").splitlines() if self.log.exists() else []
-        new, self.seen = lines[getattr(self, "seen", 0):], len(lines)
-        return [json.loads(line) for line in new]
-
-    def stop(self):
-        self.process.kill()
-        self.process.wait()
+from remote_server import Server, expect
 
 
 def make_files(folder):
@@ -119,17 +98,6 @@ def check_series(folder, server):
     ids = parabat.open(folder / "step 0.bat").read(["id"])["id"][:5]
     found, expected = (parabat.follow(path, ids) for path in (address, folder / "run.bat.series"))
     assert np.array_equal(found.positions, expected.positions)
-
-
-def expect(error, do, *words):
-    try:
-        do()
-    except error as found:
-        for word in words:
-            assert word in str(found), (word, str(found))
-        assert "secret" not in str(found), found
-        return
-    raise AssertionError(f"no error that has {words}")
 
 
 def check_errors(folder, server):

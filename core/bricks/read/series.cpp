@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <mutex>
 #include <optional>
@@ -95,6 +96,8 @@ struct Series::Impl
   std::string grid_file; ///< file that defines the grid
   mutable std::mutex mutex;
   mutable std::vector<std::shared_ptr<const File>> files; ///< null: not opened yet
+  static constexpr std::size_t kOpenAtOnce = 16;
+  mutable std::array<std::mutex, kOpenAtOnce> opening; ///< of levels modulo this number
 
   void needs_same_grid(const File& file) const
   {
@@ -286,14 +289,21 @@ const File& Series::level(std::size_t level) const
       return *impl.files[level];
     }
   }
-  auto file = std::make_shared<const File>(File::open(impl.paths[level]));
-  impl.needs_same_grid(*file);
-  const std::lock_guard<std::mutex> lock(impl.mutex);
-  if (!impl.files[level])
+  // Threads that need the same level at the same time open it once.
+  const std::lock_guard<std::mutex> opening(impl.opening[level % Impl::kOpenAtOnce]);
+  const auto known = [&]
   {
+    const std::lock_guard<std::mutex> lock(impl.mutex);
+    return impl.files[level];
+  };
+  if (!known())
+  {
+    auto file = std::make_shared<const File>(File::open(impl.paths[level]));
+    impl.needs_same_grid(*file);
+    const std::lock_guard<std::mutex> lock(impl.mutex);
     impl.files[level] = std::move(file);
   }
-  return *impl.files[level];
+  return *known();
 }
 
 std::uint64_t Series::read(std::size_t level, std::uint64_t brick, BrickMemory to) const

@@ -829,6 +829,19 @@ private:
 };
 }
 
+Source::Source(const std::filesystem::path& path, const std::string& text, const Header& of_text)
+  : folder(std::filesystem::path(display_name(path)).parent_path())
+  , header(of_text)
+  , order(of_text)
+  , names(of_text, std::filesystem::path(file_name(path)).stem().string())
+  , steps(path, text, of_text, this->names)
+{
+  if (is_address(path.string()))
+  {
+    this->remote.emplace(path, of_text);
+  }
+}
+
 ReadReport read_blocks(const Source& source, const BlockRead& read, const ReadOptions& all_options)
 {
   ReadOptions options = all_options;

@@ -11,18 +11,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <string>
 
 namespace bat::idx
 {
-/// The data that all reads of a dataset share. The dataset owns the referenced objects.
+/// What all reads of a dataset share.
 struct Source
 {
-  const std::filesystem::path& folder; ///< folder of the .idx, without secrets
+  /// `path` is the path or address of the .idx. The text and the header outlive the source.
+  Source(const std::filesystem::path& path, const std::string& text, const Header& header);
+
+  std::filesystem::path folder; ///< folder of the .idx, without secrets
   const Header& header;
-  const format::Order& order;
-  const format::FileNames& names;
-  const HeldSteps& steps;
-  const RemoteBlocks* remote; ///< null unless the dataset is at an address
+  format::Order order;
+  format::FileNames names;
+  HeldSteps steps;
+  std::optional<RemoteBlocks> remote; ///< set for an address
 };
 
 struct BlockRead

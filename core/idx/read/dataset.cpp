@@ -6,12 +6,9 @@
 #include "common/io/random_access_file.hpp"
 #include "common/io/remote/address.hpp"
 #include "idx/format/geometry.hpp"
-#include "idx/format/names.hpp"
 #include "idx/format/order.hpp"
 #include "idx/format/scatter.hpp"
 #include "idx/read/block_reader.hpp"
-#include "idx/read/held_steps.hpp"
-#include "idx/read/remote_blocks.hpp"
 #include "idx/read/step_list.hpp"
 #include "idx/read/visus_address.hpp"
 
@@ -60,23 +57,11 @@ struct Dataset::Impl
 {
   Impl(const std::filesystem::path& path, std::string whole_text, Header parsed)
     : name(display_name(path))
-    , folder(std::filesystem::path(this->name).parent_path())
     , text(std::move(whole_text))
     , header(std::move(parsed))
-    , order(this->header)
-    , names(this->header, std::filesystem::path(file_name(path)).stem().string())
-    , held(path, this->text, this->header, this->names)
+    , source(path, this->text, this->header)
+    , order(this->source.order)
   {
-    if (is_address(path.string()))
-    {
-      this->remote.emplace(path, this->header);
-    }
-  }
-
-  [[nodiscard]] Source source() const
-  {
-    return { this->folder, this->header, this->order, this->names, this->held,
-      this->remote ? &*this->remote : nullptr };
   }
 
   void check_level(int level) const
@@ -164,13 +149,10 @@ struct Dataset::Impl
   }
 
   std::string name;
-  std::filesystem::path folder;
   std::string text;
   Header header;
-  format::Order order;
-  format::FileNames names;
-  HeldSteps held;
-  std::optional<RemoteBlocks> remote; ///< set for an address
+  Source source;
+  const format::Order& order; ///< of the source
 };
 
 Dataset::Dataset(std::unique_ptr<const Impl> impl)
@@ -246,7 +228,7 @@ Geometry Dataset::geometry() const
 
 std::vector<std::int64_t> Dataset::steps() const
 {
-  if (this->impl_->remote && this->header().time.listed)
+  if (this->impl_->source.remote && this->header().time.listed)
   {
     throw Error(ErrorCode::CannotOpen,
       fmt::format("{}: has '*' in (time), so its time steps are found by listing a folder, but "
@@ -254,7 +236,7 @@ std::vector<std::int64_t> Dataset::steps() const
                   "(time)",
         this->name()));
   }
-  return list_steps(this->impl_->header, this->impl_->names, this->impl_->folder);
+  return list_steps(this->impl_->header, this->impl_->source.names, this->impl_->source.folder);
 }
 
 std::vector<double> Dataset::times() const
@@ -408,14 +390,14 @@ ReadReport Dataset::read(
   {
     read.known_level = impl.use_coarse(*options.coarse, query, lattice, field, read.array);
   }
-  const Source source = impl.source();
-  return read_blocks(source, read, options);
+  return read_blocks(impl.source, read, options);
 }
 
 bool Dataset::is_as_opened() const noexcept
 {
   const Impl& impl = *this->impl_;
-  return impl.remote ? impl.remote->is_text(impl.text) : impl.held.are_as_opened();
+  return impl.source.remote ? impl.source.remote->is_text(impl.text)
+                            : impl.source.steps.are_as_opened();
 }
 
 ReadReport Dataset::check(std::size_t field, std::int64_t step, const ReadOptions& options) const
@@ -427,7 +409,6 @@ ReadReport Dataset::check(std::size_t field, std::int64_t step, const ReadOption
   read.level = this->levels();
   read.lattice = impl.lattice(read.level, {});
   read.step = impl.step_of({ field, read.level, {}, step }, *this);
-  const Source source = impl.source();
-  return read_blocks(source, read, options);
+  return read_blocks(impl.source, read, options);
 }
 }

@@ -108,7 +108,7 @@ bool HeldSteps::names_still(std::int64_t step, bool is_there) const
   const auto unread = attempt(
     [&]
     {
-      const io::RandomAccessFile file(this->path_);
+      const io::RandomAccessFile file(this->path_, io::RemoteHints{ this->text_.size() + 1, 0 });
       text.resize(std::min<std::uint64_t>(file.size(), 2 * kMaxTextBytes));
       file.read(0, text.data(), text.size());
     });

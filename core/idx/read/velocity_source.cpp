@@ -3,11 +3,11 @@
 
 #include "bat/error.hpp"
 #include "common/fail.hpp"
-#include "idx/format/names.hpp"
 #include "idx/format/order.hpp"
 #include "idx/format/scatter.hpp"
 #include "idx/read/block_cache.hpp"
 #include "idx/read/block_reader.hpp"
+#include "idx/read/visus_address.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -160,10 +160,8 @@ struct VelocitySource::Impl
 {
   Impl(const std::filesystem::path& path, const VelocityOptions& options)
     : dataset(Dataset::open(path))
-    , folder(path.parent_path())
-    , order(this->dataset.header())
-    , names(this->dataset.header(), path.stem().string())
-    , held(path, this->dataset.text(), this->dataset.header(), this->names)
+    , source(to_file_address(path), this->dataset.text(), this->dataset.header())
+    , order(this->source.order)
     , steps(this->dataset.steps())
     , times(this->dataset.times())
     , fields(fields_of(this->dataset, options.fields))
@@ -223,9 +221,7 @@ struct VelocitySource::Impl
     read.array = samples.values.data();
     ReadOptions options;
     options.threads = 1;
-    const ReadReport report =
-      read_blocks({ this->folder, this->dataset.header(), this->order, this->names, this->held },
-        read, options);
+    const ReadReport report = read_blocks(this->source, read, options);
     bytes_read += report.bytes_read;
     ++this->read_count;
     if (report.absent_blocks != 0)
@@ -278,10 +274,8 @@ struct VelocitySource::Impl
   }
 
   Dataset dataset;
-  std::filesystem::path folder;
-  format::Order order;
-  format::FileNames names;
-  HeldSteps held;
+  Source source;
+  const format::Order& order; ///< of the source
   std::vector<std::int64_t> steps;
   std::vector<double> times;
   std::vector<std::size_t> fields; ///< one, or one for each component

@@ -6,6 +6,7 @@
 #include "pqBATFollowMenu.h"
 #include "pqBATNewReaderBehavior.h"
 #include "pqBATRadiusBehavior.h"
+#include "pqOpenAddressBehavior.h"
 #include "pqRefineBehavior.h"
 
 //-----------------------------------------------------------------------------
@@ -23,6 +24,7 @@ void pqBATReaderAutoStart::startup()
   new pqBATRadiusBehavior(this);
   new pqBATFirstPictureBehavior(this); // for particles, after their look is known
   new pqRefineBehavior(loads, this);
+  new pqOpenAddressBehavior(this);
 }
 
 //-----------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 #include "vtkBATArrays.h"
 
 #include "bat/free_memory.hpp"
+#include "bat/scoped_stop.hpp"
 
 #include "vtkDataArray.h"
 
@@ -163,7 +164,40 @@ std::uint64_t bat_vtk::LoadedParticles::DropDamaged(bool more)
 //------------------------------------------------------------------------------
 bool bat_vtk::LoadedParticles::Load(const Request& request)
 {
+  if (!request.File->is_remote() || !request.Progress)
+  {
+    return this->LoadNow(request);
+  }
+  Request watched = request;
+  double reached = 0.0;
+  watched.Progress = [&](double share)
+  {
+    reached = share;
+    return request.Progress(share);
+  };
+  const bat::ScopedStop whileWaiting([&] { return !request.Progress(reached); });
+  return this->LoadNow(watched);
+}
+
+//------------------------------------------------------------------------------
+// Forgets a step of which not all columns were read.
+void bat_vtk::LoadedParticles::DropUnread(std::size_t complete)
+{
+  if (this->Columns.empty())
+  {
+    this->Clear();
+  }
+  else if (this->Steps.size() > complete)
+  {
+    this->Steps.pop_back();
+  }
+}
+
+//------------------------------------------------------------------------------
+bool bat_vtk::LoadedParticles::LoadNow(const Request& request)
+{
   this->Begin(request);
+  const std::size_t complete = this->Steps.size();
   try
   {
     std::mutex mutex;
@@ -174,6 +208,10 @@ bool bat_vtk::LoadedParticles::Load(const Request& request)
       bat::Query step = request.Query;
       step.after_quality = this->LoadedQuality;
       this->Steps.push_back(request.File->select(step, options(QueryColumn)));
+      if (request.File->is_remote())
+      {
+        request.File->prefetch(this->Steps.back(), request.Attributes);
+      }
     }
     while (true)
     {
@@ -188,14 +226,7 @@ bool bat_vtk::LoadedParticles::Load(const Request& request)
       }
       if (!this->ReadColumns(request, options, columns, kept))
       {
-        if (this->Columns.empty())
-        {
-          this->Clear();
-        }
-        else if (more)
-        {
-          this->Steps.pop_back();
-        }
+        this->DropUnread(complete);
         return false;
       }
       if (this->Bad.size() == known)
@@ -207,6 +238,16 @@ bool bat_vtk::LoadedParticles::Load(const Request& request)
         return true;
       }
     }
+  }
+  catch (const bat::Error& error)
+  {
+    if (error.code() == bat::ErrorCode::Cancelled)
+    {
+      this->DropUnread(complete);
+      return false;
+    }
+    this->Clear();
+    throw;
   }
   catch (...)
   {

@@ -97,6 +97,8 @@ private:
 
   void Begin(const Request& request);
   OptionsOfColumn MakeOptions(bool skipDamaged, std::mutex& mutex);
+  bool LoadNow(const Request& request);
+  void DropUnread(std::size_t complete);
   std::uint64_t DropDamaged(bool more);
   void UpdateRanges(const ColumnMap& columns, std::uint64_t oldRows);
   bool ReadColumns(const Request& request, const OptionsOfColumn& options, ColumnMap& columns,

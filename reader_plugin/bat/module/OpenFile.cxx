@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "OpenFile.h"
 
+#include "bat/address.hpp"
 #include "bat/error.hpp"
+#include "bat/scoped_stop.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -89,6 +91,11 @@ bat_vtk::OpenFile::Handle bat_vtk::OpenFile::OpenAhead(const std::string& name, 
 {
   try
   {
+    std::optional<bat::ScopedStop> whileWaiting;
+    if (bat::is_address(name))
+    {
+      whileWaiting.emplace([&] { return cancelled->load(); });
+    }
     const std::filesystem::path path = std::filesystem::u8path(name);
     Handle next{ name, FileStamp::Of(path), bat::Dataset::open(path), 0 };
     if (*cancelled)

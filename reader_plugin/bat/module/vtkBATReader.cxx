@@ -147,6 +147,10 @@ public:
     {
       throw Failure{ vtkErrorCode::NoFileNameError, "FileName must be set" };
     }
+    if (const std::string fault = bat_vtk::FindNameFault(this->Reader->FileName); !fault.empty())
+    {
+      throw Failure{ vtkErrorCode::UserError, fault };
+    }
     return this->File.Get(this->Reader->FileName);
   }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkBATFileSeriesReader.h"
 
+#include "bat/series.hpp"
+
 #include "vtkObjectFactory.h"
 
-#include <vtksys/SystemTools.hxx>
+#include <filesystem>
 
 //------------------------------------------------------------------------------
 vtkStandardNewMacro(vtkBATFileSeriesReader);
@@ -17,7 +19,6 @@ void vtkBATFileSeriesReader::PrintSelf(ostream& os, vtkIndent indent)
 //------------------------------------------------------------------------------
 int vtkBATFileSeriesReader::CanReadFile(const char* filename)
 {
-  const bool isList =
-    filename && vtksys::SystemTools::GetFilenameLastExtension(filename) == ".series";
+  const bool isList = filename && bat::is_series(std::filesystem::u8path(filename));
   return isList ? 0 : this->Superclass::CanReadFile(filename);
 }

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkBATSeriesReader.h"
 
+#include "Failure.h"
 #include "SeriesMember.h"
+
+#include "bat/address.hpp"
+#include "bat/error.hpp"
+#include "bat/series.hpp"
 
 #include "vtkDataObject.h"
 #include "vtkErrorCode.h"
@@ -19,13 +24,14 @@
 #include VTK_NLOHMANN_JSON(json.hpp)
 
 #include <vtksys/FStream.hxx>
-#include <vtksys/SystemTools.hxx>
 
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <filesystem>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -40,6 +46,33 @@ std::string ReadEntry(const nlohmann::json& entry, std::vector<double>& times)
   }
   times.push_back(entry.at("time").get<double>());
   return entry.at("name").get<std::string>();
+}
+
+// Returns the problem, or "".
+std::string ReadRemoteList(
+  const char* address, vtkStringArray* filesToRead, std::vector<double>& times)
+{
+  if (const std::string fault = bat_vtk::FindNameFault(address); !fault.empty())
+  {
+    return bat::display_name(address) + ": " + fault;
+  }
+  const std::optional<bat::Error> error = bat::attempt(
+    [&]
+    {
+      for (const bat::SeriesStep& step : bat::read_series(address))
+      {
+        filesToRead->InsertNextValue(step.path.u8string());
+        if (step.time)
+        {
+          times.push_back(*step.time);
+        }
+      }
+    });
+  if (!error && filesToRead->GetNumberOfValues() == 0)
+  {
+    return bat::display_name(address) + ": not a list of files: no files";
+  }
+  return error ? error->what() : "";
 }
 }
 
@@ -61,8 +94,7 @@ bat_vtk::SeriesMember* vtkBATSeriesReader::Inner() const
 //------------------------------------------------------------------------------
 int vtkBATSeriesReader::CanReadFile(const char* filename)
 {
-  const bool isList =
-    filename && vtksys::SystemTools::StringEndsWith(std::string(filename), ".series");
+  const bool isList = filename && bat::is_series(std::filesystem::u8path(filename));
   return isList ? 1 : this->Superclass::CanReadFile(filename);
 }
 
@@ -77,6 +109,11 @@ int vtkBATSeriesReader::ReadMetaDataFile(const char* metafilename, vtkStringArra
   {
     return this->Superclass::ReadMetaDataFile(
       metafilename, filesToRead, timeValues, maxFilesToRead);
+  }
+  if (bat::is_address(metafilename))
+  {
+    this->ListError = ReadRemoteList(metafilename, filesToRead, timeValues);
+    return 1;
   }
   vtksys::ifstream file(metafilename);
   if (!file)

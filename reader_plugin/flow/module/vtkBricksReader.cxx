@@ -9,6 +9,7 @@
 #include "vtkBATArrays.h"
 #include "vtkFlowSource.h"
 
+#include "bat/address.hpp"
 #include "bat/bricks/series.hpp"
 #include "bat/error.hpp"
 
@@ -256,6 +257,10 @@ public:
     std::vector<std::optional<bat_vtk::FileStamp>> stamps;
     for (const std::string& name : this->Names)
     {
+      if (const std::string fault = bat_vtk::FindNameFault(name); !fault.empty())
+      {
+        throw Failure{ vtkErrorCode::UserError, fault };
+      }
       paths.push_back(std::filesystem::u8path(name));
       // The stamp is taken before opening: a file replaced in between is opened again next time.
       stamps.push_back(bat_vtk::FileStamp::Of(paths.back()));
@@ -441,11 +446,12 @@ void vtkBricksReader::PrintSelf(ostream& os, vtkIndent indent)
 //------------------------------------------------------------------------------
 int vtkBricksReader::CanReadFile(const char* fileName)
 {
-  const std::string name = TextOrEmpty(fileName);
+  const std::filesystem::path path = std::filesystem::u8path(TextOrEmpty(fileName));
+  const std::string name = bat::file_name(path);
   const std::string list = ".bricks.series";
   const bool isList =
     name.size() >= list.size() && name.compare(name.size() - list.size(), list.size(), list) == 0;
-  return isList || bat::bricks::File::can_open(std::filesystem::u8path(name)) ? 1 : 0;
+  return isList || bat::bricks::File::can_open(path) ? 1 : 0;
 }
 
 //------------------------------------------------------------------------------

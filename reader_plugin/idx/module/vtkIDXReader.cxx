@@ -12,6 +12,7 @@
 #include "vtkBATScalarTypes.h"
 #include "vtkFlowSource.h"
 
+#include "bat/address.hpp"
 #include "bat/error.hpp"
 #include "bat/free_memory.hpp"
 #include "bat/idx/dataset.hpp"
@@ -139,11 +140,15 @@ public:
     {
       throw Failure{ vtkErrorCode::NoFileNameError, "FileName must be set" };
     }
+    if (const std::string fault = bat_vtk::FindNameFault(name); !fault.empty())
+    {
+      throw Failure{ vtkErrorCode::UserError, fault };
+    }
     const std::filesystem::path path = std::filesystem::u8path(name);
     // The stamp is taken before opening: a file replaced in between is opened again next time.
     const std::optional<bat_vtk::FileStamp> stamp = bat_vtk::FileStamp::Of(path);
     if (!this->File || !stamp || !(this->Stamp == stamp) || this->OpenName != name ||
-      !this->File->is_as_opened())
+      (!bat::is_address(name) && !this->File->is_as_opened()))
     {
       this->File.reset();
       this->File.emplace(bat::idx::Dataset::open(path));

@@ -17,6 +17,7 @@
 
 namespace
 {
+using namespace bat;
 using namespace bat::io;
 
 std::string normalized(const std::string& text)

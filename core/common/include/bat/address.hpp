@@ -15,6 +15,10 @@ namespace bat
 /// any other path unchanged.
 [[nodiscard]] std::string display_name(const std::filesystem::path& path);
 
+/// Returns what is secret in an address: "user and password", or the name of a signature or token
+/// in its query. Empty for other addresses and for paths.
+[[nodiscard]] std::string find_secret(const std::filesystem::path& path);
+
 /// Returns the file name at the end of a path, or of an address without its query.
 [[nodiscard]] std::string file_name(const std::filesystem::path& path);
 }

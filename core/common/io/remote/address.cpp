@@ -340,4 +340,34 @@ std::string file_name(const std::filesystem::path& path)
     ? io::percent_decode(std::filesystem::path(io::parse_address(text).path).filename().string())
     : path.filename().string();
 }
+
+std::string find_secret(const std::filesystem::path& path)
+{
+  constexpr std::array<std::string_view, 10> kSecrets{ "signature", "sig", "token", "access_token",
+    "key", "api_key", "apikey", "secret_key", "password", "auth" };
+  if (!is_address(path.string()))
+  {
+    return {};
+  }
+  const io::Address address = io::parse_address(path.string());
+  if (!address.user_info.empty())
+  {
+    return "user and password";
+  }
+  for (std::string_view rest = address.query; !rest.empty();)
+  {
+    const std::string_view part = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    const std::size_t equals = std::min(part.find('='), part.size());
+    const std::string name = io::lower_case(part.substr(0, equals));
+    const std::string_view value = part.substr(std::min(equals + 1, part.size()));
+    const bool is_known = name.rfind("x-amz-", 0) == 0 || name.rfind("x-goog-", 0) == 0 ||
+      std::find(kSecrets.begin(), kSecrets.end(), name) != kSecrets.end();
+    if (is_known && !value.empty() && value != "any")
+    {
+      return name;
+    }
+  }
+  return {};
+}
 }

@@ -377,7 +377,9 @@ void RemoteLoop::set_credentials(Transfer& transfer)
     set(easy, CURLOPT_USERNAME, percent_decode(user_info.substr(0, colon)).c_str());
     set(easy, CURLOPT_PASSWORD,
       percent_decode(colon == user_info.size() ? "" : user_info.substr(colon + 1)).c_str());
+    return;
   }
+  set(easy, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_OPTIONAL));
 }
 
 std::size_t RemoteLoop::receive_header(char* data, std::size_t size, std::size_t count, void* to)
