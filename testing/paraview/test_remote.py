@@ -103,7 +103,8 @@ def error_of(reader):
         UpdatePipeline(proxy=reader)
     except RuntimeError:
         pass
-    return reader.GetClientSideObject().GetReader().GetErrorText() if hasattr(reader.GetClientSideObject(), "GetReader") else ""
+    reader.UpdatePropertyInformation()
+    return reader.Error
 
 
 def check_errors(server):
