@@ -16,6 +16,7 @@
 #include <QDialog>
 #include <QDialogButtonBox>
 #include <QLabel>
+#include <QLineEdit>
 #include <QMainWindow>
 #include <QMenu>
 #include <QMessageBox>
@@ -105,13 +106,12 @@ void pqOpenAddressBehavior::ask()
   address->setObjectName("Address");
   address->setEditable(true);
   address->addItems(recent);
+  address->lineEdit()->setObjectName("AddressText");
   address->setEditText("");
   address->setMinimumContentsLength(60);
   layout->addWidget(address);
-  auto* example = new QLabel(
-    tr("For example https://host/run/dust.bat.series or s3://bucket/run/dust.bat"), &dialog);
-  example->setEnabled(false);
-  layout->addWidget(example);
+  layout->addWidget(new QLabel(
+    tr("For example https://host/run/dust.bat.series or s3://bucket/run/dust.bat"), &dialog));
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Open | QDialogButtonBox::Cancel, &dialog);
   buttons->setObjectName("Buttons");
   layout->addWidget(buttons);
@@ -130,7 +130,10 @@ void pqOpenAddressBehavior::ask()
   const QString problem = pqOpenAddressBehavior::open(text);
   if (!problem.isEmpty())
   {
-    QMessageBox::warning(pqCoreUtilities::mainWidget(), tr("Open Address"), problem);
+    QMessageBox fault(QMessageBox::Warning, tr("Open Address"), problem, QMessageBox::Ok,
+      pqCoreUtilities::mainWidget());
+    fault.setObjectName("OpenAddressFault");
+    fault.exec();
     return;
   }
   recent.removeAll(text);

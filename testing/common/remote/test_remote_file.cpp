@@ -5,8 +5,8 @@
 #include "common/io/remote/remote_file.hpp"
 
 #include "bat/error.hpp"
-#include "common/io/remote/settings.hpp"
 #include "bat/scoped_stop.hpp"
+#include "common/io/remote/settings.hpp"
 #include "remote_server.hpp"
 #include "support/sanitizers.hpp"
 #include "support/temp_dir.hpp"
