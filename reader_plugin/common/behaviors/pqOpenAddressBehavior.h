@@ -3,10 +3,10 @@
 #ifndef pqOpenAddressBehavior_h
 #define pqOpenAddressBehavior_h
 
+#include <QAction>
 #include <QObject>
+#include <QPointer>
 #include <QString>
-
-class QAction;
 
 /// Adds "Open Address..." to the File menu. It asks for an address and creates the reader that fits
 /// on the active server, as File > Open does for a path.
@@ -27,7 +27,7 @@ private:
   void addAction();
   void ask();
 
-  QAction* Action = nullptr;
+  QPointer<QAction> Action; ///< the menu may be deleted first
 };
 
 #endif
