@@ -4,7 +4,6 @@
 #include "common/fail.hpp"
 #include "common/io/remote/address.hpp"
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -32,17 +31,14 @@ bool is_setting(std::string_view name, std::string_view value, const std::string
 std::string remove_settings(std::string_view query, const std::string& shown)
 {
   std::string kept;
-  while (!query.empty())
-  {
-    const std::string_view part = query.substr(0, query.find('&'));
-    query.remove_prefix(std::min(part.size() + 1, query.size()));
-    const std::size_t equals = std::min(part.find('='), part.size());
-    const std::string_view value = part.substr(std::min(equals + 1, part.size()));
-    if (!is_setting(part.substr(0, equals), value, shown))
+  io::for_each_parameter(query,
+    [&](std::string_view name, std::string_view value, std::string_view part)
     {
-      kept += (kept.empty() ? "" : "&") + std::string(part);
-    }
-  }
+      if (!is_setting(name, value, shown))
+      {
+        kept += (kept.empty() ? "" : "&") + std::string(part);
+      }
+    });
   return kept;
 }
 }

@@ -2,6 +2,7 @@
 #include "common/io/remote/address.hpp"
 
 #include "common/fail.hpp"
+#include "common/io/remote/ascii.hpp"
 
 #include <fmt/format.h>
 
@@ -35,12 +36,6 @@ const SchemeName& find_scheme(Address::Scheme scheme)
     [&](const SchemeName& known) { return known.scheme == scheme; });
 }
 
-// The functions of <cctype> depend on the locale.
-char to_lower(char c)
-{
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 bool is_alphanumeric(char c)
 {
   const char lower = to_lower(c);
@@ -61,13 +56,6 @@ bool is_escape(std::string_view text, std::size_t at)
 {
   return text[at] == '%' && text.size() - at > 2 && hex_value(text[at + 1]) >= 0 &&
     hex_value(text[at + 2]) >= 0;
-}
-
-std::string lower_case(std::string_view text)
-{
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), to_lower);
-  return lower;
 }
 
 const SchemeName* match_scheme(std::string_view text)
@@ -284,6 +272,18 @@ std::filesystem::path path_beside(const std::filesystem::path& path, const std::
                           : path.parent_path() / name;
 }
 
+void for_each_parameter(std::string_view query,
+  const std::function<void(std::string_view, std::string_view, std::string_view)>& function)
+{
+  while (!query.empty())
+  {
+    const std::string_view part = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(part.size() + 1, query.size()));
+    const std::size_t equals = std::min(part.find('='), part.size());
+    function(part.substr(0, equals), part.substr(std::min(equals + 1, part.size())), part);
+  }
+}
+
 std::string percent_encode(std::string_view text, std::string_view keep)
 {
   std::string encoded;
@@ -354,20 +354,18 @@ std::string find_secret(const std::filesystem::path& path)
   {
     return "user and password";
   }
-  for (std::string_view rest = address.query; !rest.empty();)
-  {
-    const std::string_view part = rest.substr(0, rest.find('&'));
-    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
-    const std::size_t equals = std::min(part.find('='), part.size());
-    const std::string name = io::lower_case(part.substr(0, equals));
-    const std::string_view value = part.substr(std::min(equals + 1, part.size()));
-    const bool is_known = name.rfind("x-amz-", 0) == 0 || name.rfind("x-goog-", 0) == 0 ||
-      std::find(kSecrets.begin(), kSecrets.end(), name) != kSecrets.end();
-    if (is_known && !value.empty() && value != "any")
+  std::string secret;
+  io::for_each_parameter(address.query,
+    [&](std::string_view name, std::string_view value, std::string_view)
     {
-      return name;
-    }
-  }
-  return {};
+      const std::string lower = io::lower_case(name);
+      const bool is_known = lower.rfind("x-amz-", 0) == 0 || lower.rfind("x-goog-", 0) == 0 ||
+        std::find(kSecrets.begin(), kSecrets.end(), lower) != kSecrets.end();
+      if (secret.empty() && is_known && !value.empty() && value != "any")
+      {
+        secret = lower;
+      }
+    });
+  return secret;
 }
 }

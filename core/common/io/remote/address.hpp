@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -64,6 +65,10 @@ struct Address
 /// paths and addresses. Throws as resolve_leaf() for an address.
 [[nodiscard]] std::filesystem::path path_beside(
   const std::filesystem::path& path, const std::string& name);
+
+/// Calls function(name, value, text of both) for each parameter of a query, in its order.
+void for_each_parameter(std::string_view query,
+  const std::function<void(std::string_view, std::string_view, std::string_view)>& function);
 
 /// Encodes everything except letters, digits and "-._~", and the characters in `keep`.
 [[nodiscard]] std::string percent_encode(std::string_view text, std::string_view keep = {});

@@ -231,6 +231,26 @@ std::vector<std::uint64_t> DiskPages::read_checksums(int descriptor, std::uint64
   return checksums;
 }
 
+template <class Function>
+void DiskPages::for_each_stored(
+  int descriptor, const std::vector<std::uint64_t>& indices, const Function& function) const
+{
+  std::vector<std::uint64_t> checksums;
+  std::uint64_t group = ~std::uint64_t{ 0 };
+  for (const std::uint64_t index : indices)
+  {
+    if (index / kGroupPages != group)
+    {
+      group = index / kGroupPages;
+      checksums = this->read_checksums(descriptor, group);
+    }
+    if (const std::uint64_t expected = checksums[index % kGroupPages]; expected != 0)
+    {
+      function(index, expected);
+    }
+  }
+}
+
 std::vector<DiskPages::Page> DiskPages::load(
   const std::vector<std::uint64_t>& indices) const noexcept
 {
@@ -243,27 +263,16 @@ std::vector<DiskPages::Page> DiskPages::load(
       return pages;
     }
     touch(file.value());
-    std::vector<std::uint64_t> checksums;
-    std::uint64_t group = ~std::uint64_t{ 0 };
-    for (const std::uint64_t index : indices)
-    {
-      if (index / kGroupPages != group)
+    this->for_each_stored(file.value(), indices,
+      [&](std::uint64_t index, std::uint64_t expected)
       {
-        group = index / kGroupPages;
-        checksums = this->read_checksums(file.value(), group);
-      }
-      const std::uint64_t expected = checksums[index % kGroupPages];
-      if (expected == 0)
-      {
-        continue;
-      }
-      auto data = std::make_shared<std::vector<std::byte>>(this->page_size(index));
-      if (read_at(file.value(), page_offset(index), data->data(), data->size()) == data->size() &&
-        compute_checksum(index, data->data(), data->size()) == expected)
-      {
-        pages.push_back({ index, std::move(data) });
-      }
-    }
+        auto data = std::make_shared<std::vector<std::byte>>(this->page_size(index));
+        if (read_at(file.value(), page_offset(index), data->data(), data->size()) == data->size() &&
+          compute_checksum(index, data->data(), data->size()) == expected)
+        {
+          pages.push_back({ index, std::move(data) });
+        }
+      });
   }
   catch (const std::exception&)
   {
@@ -282,20 +291,8 @@ std::vector<std::uint64_t> DiskPages::find(const std::vector<std::uint64_t>& ind
     {
       return found;
     }
-    std::vector<std::uint64_t> checksums;
-    std::uint64_t group = ~std::uint64_t{ 0 };
-    for (const std::uint64_t index : indices)
-    {
-      if (index / kGroupPages != group)
-      {
-        group = index / kGroupPages;
-        checksums = this->read_checksums(file.value(), group);
-      }
-      if (checksums[index % kGroupPages] != 0)
-      {
-        found.push_back(index);
-      }
-    }
+    this->for_each_stored(
+      file.value(), indices, [&](std::uint64_t index, std::uint64_t) { found.push_back(index); });
   }
   catch (const std::exception&)
   {

@@ -61,6 +61,9 @@ private:
   [[nodiscard]] bool has_header(int descriptor) const;
   void open_to_write(Descriptor& file) const;
   std::vector<std::uint64_t> read_checksums(int descriptor, std::uint64_t group) const;
+  template <class Function>
+  void for_each_stored(
+    int descriptor, const std::vector<std::uint64_t>& indices, const Function& function) const;
 
   std::filesystem::path folder_;
   std::filesystem::path path_;

@@ -15,7 +15,6 @@ namespace
 {
 std::atomic<RemoteEngine*> current_engine{ nullptr };
 RemoteEngine* parent_engine = nullptr;
-
 }
 
 RemoteEngine& RemoteEngine::get()

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/io/remote/response.hpp"
 
+#include "common/io/remote/ascii.hpp"
+
 #include <curl/curl.h>
 #include <fmt/format.h>
 
@@ -35,23 +37,6 @@ bool take(std::string_view& text, std::string_view prefix)
   }
   text.remove_prefix(prefix.size());
   return true;
-}
-
-std::string lower_case(std::string_view text)
-{
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return lower;
-}
-
-std::string_view trim(std::string_view text)
-{
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  return begin == std::string_view::npos
-    ? std::string_view()
-    : text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
 bool is_encoded(const Response& response)

@@ -2,6 +2,7 @@
 #include "common/io/remote/s3.hpp"
 
 #include "common/fail.hpp"
+#include "common/io/remote/ascii.hpp"
 
 #include <fmt/format.h>
 
@@ -28,15 +29,6 @@ std::string read_first(std::initializer_list<const char*> names)
     }
   }
   return {};
-}
-
-std::string_view trim(std::string_view text)
-{
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  return begin == std::string_view::npos
-    ? std::string_view()
-    : text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
 IniSections read_ini(const char* variable, const char* name)
