@@ -7,6 +7,7 @@ import subprocess
 import time
 
 from bat_test import *
+from remote_server import Server
 
 PYTHON, SERVER, FOLDER = sys.argv[1:]
 WRITE = """
@@ -25,18 +26,8 @@ parabat.flow.write_series(f"{folder}/wind.bricks.series", [(0.0, random.random((
 """
 
 
-class Server:
-    def __init__(self, port=0):
-        self.process = subprocess.Popen([PYTHON, SERVER, FOLDER, "--port", str(port)], stdout=subprocess.PIPE, text=True,
-                                        env=outside_mpi())
-        self.port = int(self.process.stdout.readline())
-
-    def address(self, name, fault="plain"):
-        return f"http://127.0.0.1:{self.port}/{fault}/{name}"
-
-    def stop(self):
-        self.process.kill()
-        self.process.wait()
+def start_server(port=0):
+    return Server(SERVER, FOLDER, "--port", str(port), python=PYTHON, env=outside_mpi())
 
 
 def arrays_of(data):
@@ -124,7 +115,7 @@ def check_errors(server):
     server.stop()
     reader.Quality = 1
     assert "large.bat" in error_of(reader)
-    server = Server(port)
+    server = start_server(port)
     ReloadFiles(reader)
     expect(fetch(reader).GetNumberOfPoints(), 400000, "after the server is back")
     Delete(reader)
@@ -150,7 +141,7 @@ def check_abort(server):
 shutil.rmtree(FOLDER, ignore_errors=True)
 os.makedirs(FOLDER)
 subprocess.run([PYTHON, "-c", WRITE, FOLDER], check=True, env=outside_mpi())
-server = Server()
+server = start_server()
 try:
     remote, local = check_series(server)
     check_state(remote, local)

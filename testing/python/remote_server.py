@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Starts the server of testing/common/remote for tests in Python."""
 import json
+import pathlib
 import subprocess
 import sys
 
 
 class Server:
-    """Serves a folder. Requests go to the log in it."""
+    """Serves a folder. Requests go to the log in it. python: the interpreter; env: its environment."""
 
-    def __init__(self, script, folder, *options):
-        self.log = folder / "requests.log"
-        self.process = subprocess.Popen([sys.executable, script, folder, *options], stdout=subprocess.PIPE, text=True)
+    def __init__(self, script, folder, *options, python=sys.executable, env=None):
+        self.log = pathlib.Path(folder, "requests.log")
+        self.process = subprocess.Popen([python, script, folder, *options], stdout=subprocess.PIPE, text=True, env=env)
         self.port = int(self.process.stdout.readline())
 
     def address(self, name, fault="plain"):
