@@ -191,13 +191,12 @@ void in_portions(const bat_selection& selection, double from, double to, const R
     read(selection.selection, 0);
     return;
   }
-  double reached = from;
-  const auto is_cancelled = [&] { return progress.function(progress.data, reached) != 0; };
-  const bat::ScopedStop while_waiting(is_cancelled);
+  bat::StoppableProgress call([&](double share)
+    { return progress.function(progress.data, from + (to - from) * share) == 0; },
+    selection.dataset->dataset.is_remote());
   const auto report_progress = [&](double share)
   {
-    reached = from + (to - from) * share;
-    if (is_cancelled())
+    if (!call(share))
     {
       throw Error(ErrorCode::Cancelled,
         fmt::format("{}: the read was cancelled", selection.dataset->dataset.name()));
@@ -441,12 +440,10 @@ bat_selection* select(const bat_dataset* dataset, const bat_query* query, int de
   selection->options.threads =
     query && query->options.threads > 0 ? query->options.threads : default_threads;
   selection->progress = query ? query->progress : Progress{};
-  std::optional<bat::ScopedStop> while_waiting;
-  if (selection->progress.function && dataset->dataset.is_remote())
-  {
-    while_waiting.emplace(
-      [&] { return selection->progress.function(selection->progress.data, 0) != 0; });
-  }
+  const Progress& progress = selection->progress;
+  const bat::StoppableProgress while_waiting([&](double share)
+    { return !progress.function || progress.function(progress.data, share) == 0; },
+    progress.function && dataset->dataset.is_remote());
   selection->selection = dataset->dataset.select(question, selection->options);
   return selection.release();
 }

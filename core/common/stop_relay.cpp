@@ -66,6 +66,21 @@ bool ScopedStop::is_requested()
   return flag && *flag;
 }
 
+StoppableProgress::StoppableProgress(std::function<bool(double)> progress, bool may_wait)
+  : progress_(std::move(progress))
+{
+  if (this->progress_ && may_wait)
+  {
+    this->stop_.emplace([this] { return !this->progress_(this->reached_); });
+  }
+}
+
+bool StoppableProgress::operator()(double fraction)
+{
+  this->reached_ = fraction;
+  return !this->progress_ || this->progress_(fraction);
+}
+
 void StopRelay::join() const noexcept
 {
   joined = this->flag_;

@@ -20,7 +20,6 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -207,7 +206,7 @@ bool File::can_open(const std::filesystem::path& path) noexcept
   try
   {
     unsigned char magic[sizeof(format::kMagic)] = {};
-    const io::RandomAccessFile file(path);
+    const io::RandomAccessFile file(path, io::RemoteHints{ sizeof(magic), 0 });
     file.read(0, magic, sizeof(magic));
     return std::memcmp(magic, format::kMagic, sizeof(magic)) == 0;
   }
@@ -582,24 +581,15 @@ private:
 Checked File::validate(const std::function<bool(double)>& progress) const
 {
   const Impl& impl = *this->impl_;
-  double reached = 0;
-  std::optional<ScopedStop> while_waiting;
-  if (progress && impl.file.is_remote())
-  {
-    while_waiting.emplace([&] { return !progress(reached); });
-  }
+  StoppableProgress report(progress, impl.file.is_remote());
   Validation validation(*this, impl);
   validation.check_header_padding();
   const std::uint64_t slots = impl.layout.order.slot_count();
   for (std::uint64_t slot = 0; slot != slots; ++slot)
   {
-    if (slot % 512 == 0)
+    if (slot % 512 == 0 && !report(static_cast<double>(slot) / static_cast<double>(slots)))
     {
-      reached = static_cast<double>(slot) / static_cast<double>(slots);
-      if (progress && !progress(reached))
-      {
-        throw Error(ErrorCode::Cancelled, this->name() + ": cancelled");
-      }
+      throw Error(ErrorCode::Cancelled, this->name() + ": cancelled");
     }
     validation.read_ahead();
     validation.check_slot(slot);

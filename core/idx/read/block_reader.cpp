@@ -845,16 +845,10 @@ Source::Source(const std::filesystem::path& path, const std::string& text, const
 ReadReport read_blocks(const Source& source, const BlockRead& read, const ReadOptions& all_options)
 {
   ReadOptions options = all_options;
-  double reached = 0;
-  std::optional<ScopedStop> while_waiting;
-  if (source.remote && options.progress)
+  StoppableProgress progress(all_options.progress, source.remote.has_value());
+  if (all_options.progress)
   {
-    options.progress = [&](double fraction)
-    {
-      reached = fraction;
-      return all_options.progress(fraction);
-    };
-    while_waiting.emplace([&] { return !all_options.progress(reached); });
+    options.progress = [&](double fraction) { return progress(fraction); };
   }
   BlockReader reader(source, read);
   try

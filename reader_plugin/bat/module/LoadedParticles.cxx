@@ -168,14 +168,9 @@ bool bat_vtk::LoadedParticles::Load(const Request& request)
   {
     return this->LoadNow(request);
   }
+  bat::StoppableProgress progress(request.Progress, true);
   Request watched = request;
-  double reached = 0.0;
-  watched.Progress = [&](double share)
-  {
-    reached = share;
-    return request.Progress(share);
-  };
-  const bat::ScopedStop whileWaiting([&] { return !request.Progress(reached); });
+  watched.Progress = [&](double share) { return progress(share); };
   return this->LoadNow(watched);
 }
 

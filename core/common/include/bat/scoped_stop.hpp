@@ -3,14 +3,15 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 namespace bat
 {
 /// While it lives, reads that the current thread starts, in this and in other threads, can be
 /// cancelled: whenever one of them waits for a server, `is_stopped` is called every 50 ms from the
 /// current thread. If it returns true, the read throws Error{Cancelled}. Nested ones are all
-/// called. Must be destroyed in the same thread, in reverse order of construction. Reads of local
-/// files never call it.
+/// called. Must be destroyed in the same thread, in reverse order of construction. Parallel loops
+/// over local files also call it and take longer: make one only for reads that may wait.
 class ScopedStop
 {
 public:
@@ -27,5 +28,24 @@ public:
 private:
   std::function<bool()> is_stopped_;
   ScopedStop* outer_;
+};
+
+/// A progress function that is also called while reads wait for a server, with the fraction that it
+/// was last called with. If it returns false, the read throws Error{Cancelled}. Lives as a
+/// ScopedStop does.
+class StoppableProgress
+{
+public:
+  /// `progress` may be empty. `may_wait`: whether the reads are of files at addresses; otherwise,
+  /// this is only the function.
+  StoppableProgress(std::function<bool(double)> progress, bool may_wait);
+
+  /// Returns false to cancel.
+  bool operator()(double fraction);
+
+private:
+  std::function<bool(double)> progress_;
+  double reached_ = 0;
+  std::optional<ScopedStop> stop_;
 };
 }
