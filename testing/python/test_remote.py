@@ -101,6 +101,14 @@ def check_series(folder, server):
 
 
 def check_errors(folder, server):
+    # A local list without a folder cannot make the reader ask a server.
+    (folder / "asks.bat.series").write_text(json.dumps({"files": [{"name": server.address("one.bat"), "time": 0}]}), encoding="utf-8")
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        assert not parabat.read_series("asks.bat.series")[0].path.startswith("http")
+    finally:
+        os.chdir(before)
     expect(parabat.BatNotFoundError, lambda: parabat.open(server.address("none.bat?token=secret")), "none.bat")
     expect(parabat.BatError, lambda: parabat.open(server.address("one.bat", "status;code=403")), "403", "one.bat")
     shutil.copytree(folder / "many leaves.bat.leaves", folder / "lost.bat.leaves")

@@ -234,7 +234,9 @@ def read_series(path: str | os.PathLike) -> list[Step]:
         with open_regular(path) as file:
             listed = json.loads(file.read(os.fstat(file.fileno()).st_size).decode())["files"]
         folder = os.path.dirname(os.fspath(path))
-        steps = [Step(os.path.join(folder, one["name"]), float(one["time"])) for one in listed]
+        # A local list must not name an address; without a folder, the name alone would be one.
+        steps = [Step(os.path.join(folder or ("." if is_address(one["name"]) else ""), one["name"]), float(one["time"]))
+                 for one in listed]
         for step in steps:
             if b"\0" in os.fsencode(step.path) or not os.path.basename(step.path):
                 raise ValueError(step.path)

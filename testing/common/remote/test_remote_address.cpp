@@ -128,6 +128,14 @@ TEST(RemoteAddress, keeps_leaves_below_the_folder)
   }
 }
 
+TEST(RemoteAddress, a_local_file_names_no_address)
+{
+  EXPECT_FALSE(is_address(path_beside("top.bat", "http://host/a.bat").string()));
+  EXPECT_FALSE(is_address(path_beside("folder/top.bat", "http://host/a.bat").string()));
+  EXPECT_EQ(path_beside("top.bat", "a.bat"), "a.bat");
+  EXPECT_EQ(path_beside("folder/top.bat", "a.bat"), "folder/a.bat");
+}
+
 TEST(RemoteResponse, parses_ranges_and_dates)
 {
   const auto range = parse_content_range("bytes 0-99/1000");

@@ -268,8 +268,12 @@ std::string resolve_leaf(const std::string& top, std::string_view leaf)
 std::filesystem::path path_beside(const std::filesystem::path& path, const std::string& name)
 {
   const std::string text = path.string();
-  return is_address(text) ? std::filesystem::path(resolve_leaf(text, name))
-                          : path.parent_path() / name;
+  if (is_address(text))
+  {
+    return resolve_leaf(text, name);
+  }
+  // A local file must not name an address; without a folder, the name alone would be one.
+  return (path.has_parent_path() || !is_address(name) ? path.parent_path() : ".") / name;
 }
 
 void for_each_parameter(std::string_view query,
