@@ -7,9 +7,9 @@
 #   bash core/python/wheel.sh FOLDER        puts the wheel into FOLDER, builds in FOLDER/work
 #
 # Includes the browser viewer if Node.js and npm are available. Needs GCC, CMake, Ninja,
-# nlohmann-json3-dev, and Python with venv. Takes the sources of oneTBB, fmt, xxHash, zstd, zlib and
-# LZ4 from the folders BAT_ONETBB_SOURCE, BAT_FMT_SOURCE, BAT_XXHASH_SOURCE, BAT_ZSTD_SOURCE,
-# BAT_ZLIB_SOURCE and BAT_LZ4_SOURCE, else from Debian (apt-get source, without root); the compiler
+# nlohmann-json3-dev, and Python with venv. Takes the sources of oneTBB, fmt, xxHash, zstd, zlib, LZ4
+# and libcurl (its headers) from the folders BAT_ONETBB_SOURCE, BAT_FMT_SOURCE, BAT_XXHASH_SOURCE,
+# BAT_ZSTD_SOURCE, BAT_ZLIB_SOURCE, BAT_LZ4_SOURCE and BAT_CURL_SOURCE, else from Debian (apt-get source, without root); the compiler
 # and the wheel tools come from PyPI. Environment: PYTHON (python3), JOBS (number of processors).
 set -euo pipefail
 
@@ -86,6 +86,7 @@ export ZIG_GLOBAL_CACHE_DIR=$WORK/zig ZIG_LOCAL_CACHE_DIR=$WORK/zig CCACHE_COMPI
 [ -n "${BAT_ZSTD_SOURCE:-}" ] || { apt_source libzstd "$WORK/zstd"; BAT_ZSTD_SOURCE=$WORK/zstd; }
 [ -n "${BAT_ZLIB_SOURCE:-}" ] || { apt_source zlib "$WORK/zlib"; BAT_ZLIB_SOURCE=$WORK/zlib; }
 [ -n "${BAT_LZ4_SOURCE:-}" ] || { apt_source lz4 "$WORK/lz4"; BAT_LZ4_SOURCE=$WORK/lz4; }
+[ -n "${BAT_CURL_SOURCE:-}" ] || { apt_source curl "$WORK/curl"; BAT_CURL_SOURCE=$WORK/curl; }
 static_library fmt "$BAT_FMT_SOURCE" -DFMT_TEST=OFF -DFMT_DOC=OFF
 static_library zstd "$BAT_ZSTD_SOURCE/build/cmake" -DZSTD_BUILD_PROGRAMS=OFF -DZSTD_BUILD_SHARED=OFF -DZSTD_BUILD_TESTS=OFF
 # plain_library NAME HEADERS FILES: builds sources that need no configuration into $WORK/static.
@@ -127,12 +128,17 @@ if [ "$(uname -m)" = x86_64 ]; then
   export LDFLAGS=$WORK/static/lib/cpuinfo.o
 fi
 
+# The library itself is looked for when an address is opened.
+mkdir -p "$WORK/static/include/curl"
+cp "$BAT_CURL_SOURCE"/include/curl/*.h "$WORK/static/include/curl"
+
 mkdir -p "$WORK/licenses"
 cp "$BAT_FMT_SOURCE"/LICENSE* "$WORK/licenses/fmt.txt"
 cp "$BAT_XXHASH_SOURCE/LICENSE" "$WORK/licenses/xxHash.txt"
 cp "$BAT_ZSTD_SOURCE/LICENSE" "$WORK/licenses/zstd.txt"
 sed -n '/Copyright notice:/,$p' "$BAT_ZLIB_SOURCE/README" >"$WORK/licenses/zlib.txt"
 cp "$BAT_LZ4_SOURCE/lib/LICENSE" "$WORK/licenses/lz4.txt"
+cp "$BAT_CURL_SOURCE/COPYING" "$WORK/licenses/curl.txt"
 cp "$(dirname "$ZIG")/LICENSE" "$WORK/licenses/zig.txt"
 cp "$(dirname "$ZIG")/lib/libcxx/LICENSE.TXT" "$WORK/licenses/libcxx.txt"
 cp /usr/share/doc/nlohmann-json3-dev/copyright "$WORK/licenses/nlohmann_json.txt"
@@ -147,6 +153,7 @@ CMAKE_PREFIX_PATH=$WORK/static CMAKE_BUILD_PARALLEL_LEVEL=$JOBS pip wheel -q --d
   --config-settings "cmake.define.ZLIB_INCLUDE_DIR=$WORK/static/include" \
   --config-settings "cmake.define.LZ4_LIBRARY=$WORK/static/lib/liblz4.a" \
   --config-settings "cmake.define.LZ4_INCLUDE_DIR=$WORK/static/include" \
+  --config-settings "cmake.define.CURL_INCLUDE_DIRS=$WORK/static/include" \
   --config-settings "cmake.define.XXHASH_LIBRARY=$WORK/static/lib/libxxhash.a" \
   --config-settings "cmake.define.XXHASH_INCLUDE_DIR=$WORK/static/include" \
   --config-settings "cmake.define.BAT_BUNDLED_LICENSES=$(printf '%s;' "$WORK"/licenses/*.txt)" "$SOURCE"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a test runs under AddressSanitizer, and how many cases it has time for.
+// Whether a test runs under AddressSanitizer, how many cases it has time for, and whether a forked
+// child can have threads.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,14 @@ inline constexpr bool kPresent = false;
 #endif
 #else
 inline constexpr bool kPresent = false;
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool kHasThreadsAfterFork = false;
+#elif defined(__has_feature)
+inline constexpr bool kHasThreadsAfterFork = !__has_feature(thread_sanitizer);
+#else
+inline constexpr bool kHasThreadsAfterFork = true;
 #endif
 
 /// The share of random cases, all of which run without a sanitizer: a sanitizer makes each ten

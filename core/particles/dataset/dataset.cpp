@@ -339,7 +339,8 @@ bool Dataset::Impl::is_remote() const noexcept
 
 // Waiting takes longer than computing: more leaf files are opened at once than there are
 // processors.
-void Dataset::Impl::open_leaves(const std::vector<Task>& tasks) const
+void Dataset::Impl::prepare_leaves(const std::vector<Task>& tasks,
+  const std::function<void(const Task&, const LeafSource&)>& read) const
 {
   constexpr std::size_t kMaxThreads = 16;
   if (tasks.size() < 2 || !this->is_remote())
@@ -347,14 +348,22 @@ void Dataset::Impl::open_leaves(const std::vector<Task>& tasks) const
     return;
   }
   std::atomic<std::size_t> next{ 0 };
-  const auto open = [&]
+  const auto prepare = [&]
   {
     for (std::size_t i = next++; i < tasks.size(); i = next++)
     {
-      (void)attempt([&] { (void)this->leaf(tasks[i].leaf); }); // reported when it is read
+      (void)attempt(
+        [&]
+        {
+          const LeafSource& leaf = this->leaf(tasks[i].leaf);
+          if (read)
+          {
+            read(tasks[i], leaf);
+          }
+        });
     }
   };
-  run_in_threads(std::min(kMaxThreads, tasks.size()), open);
+  run_in_threads(std::min(kMaxThreads, tasks.size()), prepare);
 }
 
 std::vector<Dataset::Impl::Task> Dataset::Impl::tasks(const query::Conditions& conditions) const
@@ -656,15 +665,15 @@ std::uint64_t Dataset::particles_at(double quality) const
 std::uint64_t Dataset::upper_bound(const Query& query, const QueryOptions& options) const
 {
   const query::Conditions conditions = this->impl_->conditions(query);
+  const std::vector<Impl::Task> tasks = this->impl_->tasks(conditions);
+  const auto bound_in = [&](const Impl::Task& task, const LeafSource& leaf)
+  { return leaf.upper_bound(query::of_leaf(conditions, leaf.particle_count(), task.ordinals)); };
+  this->impl_->prepare_leaves(tasks, bound_in);
   std::uint64_t count = 0;
-  for (const Impl::Task& task : this->impl_->tasks(conditions))
+  for (const Impl::Task& task : tasks)
   {
-    Impl::reading(task.leaf, options,
-      [&]
-      {
-        const LeafSource& leaf = this->impl_->leaf(task.leaf);
-        count += leaf.upper_bound(query::of_leaf(conditions, leaf.particle_count(), task.ordinals));
-      });
+    Impl::reading(
+      task.leaf, options, [&] { count += bound_in(task, this->impl_->leaf(task.leaf)); });
   }
   return count;
 }
@@ -674,7 +683,7 @@ DatasetSelection Dataset::select(const Query& query, const QueryOptions& options
   const query::Conditions conditions = this->impl_->conditions(query);
   const std::vector<Impl::Task> tasks = this->impl_->tasks(conditions);
   std::vector<Selection> found(tasks.size());
-  this->impl_->open_leaves(tasks);
+  this->impl_->prepare_leaves(tasks);
   const auto select_in = [&](std::size_t i)
   {
     Impl::reading(tasks[i].leaf, options,

@@ -48,8 +48,11 @@ public:
   query::Conditions conditions(const Query& query) const;
   /// Whether the files are at an address.
   [[nodiscard]] bool is_remote() const noexcept;
-  /// Opens leaf files of a remote dataset at the same time. Errors are those of leaf(), later.
-  void open_leaves(const std::vector<Task>& tasks) const;
+  /// If the dataset is remote, opens the leaf files of `tasks` and calls read(task, leaf) for each,
+  /// many at the same time, so that the same calls, one after another, find their bytes in memory.
+  /// Errors are those of the later calls.
+  void prepare_leaves(const std::vector<Task>& tasks,
+    const std::function<void(const Task&, const LeafSource&)>& read = {}) const;
   /// The leaf files that the aggregation tree cannot exclude.
   std::vector<Task> tasks(const query::Conditions& conditions) const;
   /// Returns the bytes of a leaf file, even if it is not open yet. Its contents are not checked.

@@ -273,32 +273,39 @@ CountEstimate Dataset::Impl::estimate_count(
     this->count_decided(conditions, tasks, options, estimate);
   const std::size_t used = std::min(undecided.size(), kMaxLeaves);
   std::uint64_t left_out = 0;
-  std::uint64_t looked_at = 0; // particles of the leaf files that are
-  std::uint64_t likely = 0;    // their likely number
-  std::size_t number = 0;
+  std::vector<Task> chosen;
+  std::vector<std::uint64_t> maximums;
   for (std::size_t t = 0; t != undecided.size(); ++t)
   {
-    const auto& [task, maximum] = undecided[t];
-    if (t != (2 * number + 1) * undecided.size() / (2 * used))
+    if (t == (2 * chosen.size() + 1) * undecided.size() / (2 * used))
     {
-      left_out += maximum;
-      continue;
+      chosen.push_back(*undecided[t].task);
+      maximums.push_back(undecided[t].maximum);
     }
-    ++number;
-    const std::uint64_t all = this->leaves()[task->leaf].particles;
-    const std::uint64_t max_tested = maximum;
-    const Task& chosen = *task;
-    reading(chosen.leaf, options,
+    else
+    {
+      left_out += undecided[t].maximum;
+    }
+  }
+  const auto estimate_in = [&](const Task& task, const LeafSource& leaf)
+  {
+    return leaf.estimate_count(
+      query::of_leaf(conditions, this->leaves()[task.leaf].particles, task.ordinals),
+      std::max(kMinTestedPerLeaf, tested / used));
+  };
+  this->prepare_leaves(chosen, estimate_in);
+  std::uint64_t looked_at = 0; // particles of the chosen leaf files
+  std::uint64_t likely = 0;    // their likely number
+  for (std::size_t i = 0; i != chosen.size(); ++i)
+  {
+    reading(chosen[i].leaf, options,
       [&]
       {
-        const CountEstimate one =
-          this->leaf(chosen.leaf)
-            .estimate_count(query::of_leaf(conditions, all, chosen.ordinals),
-              std::max(kMinTestedPerLeaf, tested / used));
+        const CountEstimate one = estimate_in(chosen[i], this->leaf(chosen[i].leaf));
         estimate.minimum += one.minimum;
         estimate.maximum += one.maximum;
         likely += one.likely;
-        looked_at += max_tested;
+        looked_at += maximums[i];
       });
   }
   estimate.likely +=
@@ -372,14 +379,21 @@ double Dataset::spacing(const Query& query, const QueryOptions& options) const
   whole.ranges.clear();
   whole.values.clear();
   const query::Conditions conditions = this->impl_->conditions(whole);
-  const std::vector<Impl::Task> tasks = this->impl_->tasks(conditions);
+  const std::vector<Impl::Task> all = this->impl_->tasks(conditions);
+  const std::size_t step = (all.size() + kMaxLeaves - 1) / kMaxLeaves;
+  std::vector<Impl::Task> tasks;
+  for (std::size_t t = 0; t < all.size(); t += step)
+  {
+    tasks.push_back(all[t]);
+  }
+  this->impl_->prepare_leaves(
+    tasks, [](const Impl::Task&, const LeafSource& leaf) { (void)leaf.regions(); });
   std::vector<Weighted> found;
-  const std::size_t step = (tasks.size() + kMaxLeaves - 1) / kMaxLeaves;
-  for (std::size_t t = 0; t < tasks.size(); t += step)
+  for (const Impl::Task& task : tasks)
   {
     std::vector<Region> regions;
     Impl::reading(
-      tasks[t].leaf, options, [&] { regions = this->impl_->leaf(tasks[t].leaf).regions(); });
+      task.leaf, options, [&] { regions = this->impl_->leaf(task.leaf).regions(); });
     for (const Region& region : regions)
     {
       const Box& bounds = region.bounds;

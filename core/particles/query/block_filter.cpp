@@ -247,19 +247,8 @@ void prefetch_index(const File::Impl& file, const Conditions& conditions)
   {
     return;
   }
-  std::vector<io::ByteRange> ranges;
-  const auto add = [&](SectionKind kind, std::uint32_t index)
-  {
-    if (const format::SectionRecord* section = format::find_section(file.sections, kind, index))
-    {
-      ranges.push_back({ section->offset, section->bytes });
-    }
-  };
-  for (const SectionKind kind :
-    { SectionKind::ShallowTree, SectionKind::Treelets, SectionKind::TreeletLevels })
-  {
-    add(kind, 0);
-  }
+  std::vector<std::pair<SectionKind, std::uint32_t>> wanted{ { SectionKind::ShallowTree, 0 },
+    { SectionKind::Treelets, 0 }, { SectionKind::TreeletLevels, 0 } };
   for (const KeyCondition& condition : conditions.keys)
   {
     for (const SectionKind kind :
@@ -267,11 +256,11 @@ void prefetch_index(const File::Impl& file, const Conditions& conditions)
     {
       if (!condition.of_positions)
       {
-        add(kind, static_cast<std::uint32_t>(condition.key));
+        wanted.emplace_back(kind, static_cast<std::uint32_t>(condition.key));
       }
     }
   }
-  file.source->prefetch(ranges);
+  file.prefetch_remote(wanted);
 }
 
 class Classifier

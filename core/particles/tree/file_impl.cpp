@@ -76,6 +76,24 @@ bool File::Impl::has_sorted_index(std::size_t key) const
            this->sections, SectionKind::SortedIndex, static_cast<std::uint32_t>(key)) != nullptr;
 }
 
+void File::Impl::prefetch_remote(
+  const std::vector<std::pair<SectionKind, std::uint32_t>>& wanted) const
+{
+  if (!this->source->is_remote())
+  {
+    return;
+  }
+  std::vector<io::ByteRange> ranges;
+  for (const auto& [kind, index] : wanted)
+  {
+    if (const format::SectionRecord* section = format::find_section(this->sections, kind, index))
+    {
+      ranges.push_back({ section->offset, section->bytes });
+    }
+  }
+  this->source->prefetch(ranges);
+}
+
 const SpatialIndex& File::Impl::spatial_index() const
 {
   std::call_once(this->spatial_loaded_, [this] { this->load_spatial_index(); });
@@ -85,6 +103,8 @@ const SpatialIndex& File::Impl::spatial_index() const
 void File::Impl::load_spatial_index() const
 {
   const io::RandomAccessFile& file = *this->source;
+  this->prefetch_remote({ { SectionKind::ShallowTree, 0 }, { SectionKind::Treelets, 0 },
+    { SectionKind::TreeletLevels, 0 } });
   SpatialIndex index;
   index.nodes = format::read_records<format::NodeRecord>(
     file, *format::find_section(this->sections, SectionKind::ShallowTree));

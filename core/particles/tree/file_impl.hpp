@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace bat
@@ -53,6 +54,10 @@ public:
   [[nodiscard]] bool has_sorted_index(std::size_t key) const;
   const SpatialIndex& spatial_index() const;
   const KeyIndex& key_index(std::size_t key) const;
+  /// Requests sections that will be read, by kind and index, at the same time. Does nothing if the
+  /// file is local.
+  void prefetch_remote(
+    const std::vector<std::pair<format::SectionKind, std::uint32_t>>& wanted) const;
 
   std::unique_ptr<io::RandomAccessFile> source;
   format::Header header;

@@ -11,6 +11,7 @@ import re
 import numpy as np
 
 from ._library import TYPES
+from ._remote import resolve
 from .errors import INVALID_ARGUMENT, OUT_OF_MEMORY, BatMemoryError, BatTypeError, refuse, refuse_type, shown
 
 
@@ -47,8 +48,9 @@ def as_text(value, what):
         refuse(f"{what}: {shown(value)} is not valid Unicode: {error.reason}")
 
 
-def as_path(value):
-    """Keeps None, which is an error on rank 0 only."""
+def as_path(value, storage_options=None):
+    """Keeps None, which is an error on rank 0 only. storage_options: for an address that is read through fsspec."""
+    value = resolve(value, storage_options)
     if value is None:
         return None
     try:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import urllib.parse
 from typing import BinaryIO
 
 from .errors import BatError, BatNotFoundError
@@ -13,9 +14,12 @@ from .errors import BatError, BatNotFoundError
 NOT_FOUND, CANNOT_OPEN, NOT_A_BAT_FILE, UNSUPPORTED_VERSION, TRUNCATED, CORRUPT = range(1, 7)  # bat_status in bat/bat.h
 
 
+SHOWN = {}  # address of a reader (_remote.py) -> the beginning of its addresses in messages
+
+
 def is_address(path: str | os.PathLike) -> bool:
-    """Returns whether a path is an http, https or s3 address, which the library reads (common/io/REMOTE.md)."""
-    return re.match("(https?|s3)://", os.fspath(path), re.IGNORECASE) is not None
+    """Returns whether a path is an address: the library reads http, https and s3 (common/io/REMOTE.md), fsspec others."""
+    return re.match(r"([a-z][a-z0-9+.\-]*::)*[a-z][a-z0-9+.\-]*://", os.fspath(path), re.IGNORECASE) is not None
 
 
 def file_name(path: str | os.PathLike) -> str:
@@ -27,7 +31,13 @@ def file_name(path: str | os.PathLike) -> str:
 def display_name(path: str | os.PathLike) -> str:
     """Returns a path for messages: of an address, without user, password and query."""
     path = os.fspath(path)
-    return re.sub(r"^(\w+://)[^/?]*@", r"\1", file_name(path)) if is_address(path) else path
+    if not is_address(path):
+        return path
+    path = file_name(path)
+    for address, shown in SHOWN.items():
+        if path.startswith(address):
+            return shown + urllib.parse.unquote(path[len(address):])
+    return re.sub(r"^([\w.+:\-]+://)[^/?]*@", r"\1", path)
 
 
 def open_regular(path: str | os.PathLike) -> BinaryIO:

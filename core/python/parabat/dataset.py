@@ -13,8 +13,10 @@ import numpy as np
 
 from . import export
 from ._arguments import as_integer, as_names, as_path, as_real, as_text, new_array
+from ._files import display_name
 from ._library import DTYPES, WHOLE, Owned, agreed, call, check, library, make
 from ._progress import Progress
+from ._remote import agree
 from ._query import fill
 from ._text import printable
 from .errors import refuse
@@ -109,6 +111,8 @@ def _read_report(selection):
 class Dataset:
     """An open dataset. With a communicator, opening and read() are collective.
 
+    storage_options: for the file system of fsspec that reads `path`, for example {"key": ..., "secret": ...}.
+
     map=True maps the files into memory instead of reading them, so that map_positions() and
     map_attribute() give columns without a copy. Use it only for files that no process changes in
     place: if a file is truncated while it is in use, or its disk fails, the process ends with
@@ -120,11 +124,13 @@ class Dataset:
     version.
     """
 
-    def __init__(self, path: str | os.PathLike, comm: Any = None, *, map: bool = False):  # pylint: disable=redefined-builtin
+    def __init__(self, path: str | os.PathLike, comm: Any = None, *, map: bool = False,  # pylint: disable=redefined-builtin
+                 storage_options: dict | None = None):
         self._comm = comm
         self._owned = Owned(library().bat_close)
         with agreed(comm):
-            name = as_path(path)
+            name = as_path(path, storage_options)
+        agree(comm, name)
         self.path = path
         call(comm, "open_mapped" if map else "open", name, ctypes.byref(self._owned.pointer))
 
@@ -543,13 +549,18 @@ class Dataset:
 
 def _named(path):
     """Returns a path for C; only rank 0's is used."""
-    return repr(os.fspath(path)) if path is not None else "of rank 0"
+    return repr(display_name(path)) if path is not None else "of rank 0"
 
 
 def _numbers(values):
     return "(" + ", ".join(f"{value:.6g}" for value in values) + ")"
 
 
-def open(path: str | os.PathLike, comm: Any = None, map: bool = False) -> Dataset:  # pylint: disable=redefined-builtin
-    """Opens a dataset and returns a Dataset. Collective with a communicator."""
-    return Dataset(path, comm, map=map)
+def open(path: str | os.PathLike, comm: Any = None, map: bool = False,  # pylint: disable=redefined-builtin
+         storage_options: dict | None = None) -> Dataset:
+    """Opens a dataset at a path or an address and returns a Dataset. Collective with a communicator.
+
+    The library reads http, https and s3 addresses. Others, such as gs:// and sftp://, and those with storage_options are
+    read through fsspec.
+    """
+    return Dataset(path, comm, map=map, storage_options=storage_options)

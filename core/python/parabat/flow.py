@@ -541,7 +541,8 @@ def _opened(name, call, arguments, cache_bytes, io_threads, kept=None):
 
 
 def open(path: str | os.PathLike, *, fields: str | Sequence[str] | None = None,  # pylint: disable=redefined-builtin
-         cyclic: bool | Sequence[bool] | None = None, cache_bytes: int = 1 << 29, io_threads: int = 32) -> Flow:
+         cyclic: bool | Sequence[bool] | None = None, cache_bytes: int = 1 << 29, io_threads: int = 32,
+         storage_options: dict | None = None) -> Flow:
     """Opens a .bricks.series, or the time steps of an .idx dataset, reading only a header. Uses at
     most cache_bytes of memory for the data read, and io_threads concurrent reads. A .bricks file, or
     a list of one, is a steady flow (see path_lines()).
@@ -553,16 +554,18 @@ def open(path: str | os.PathLike, *, fields: str | Sequence[str] | None = None, 
     y, z; None for the only candidate. cyclic, for an .idx: for x, y, z, whether a last cell connects
     the last sample to the first. Absent blocks have no flow. Compared with .idx, bricks are smaller,
     checksummed, and read in one piece; convert() creates them.
+
+    storage_options: as of parabat.open().
     """
     name = os.fspath(path)
     if fields is None and cyclic is None:
-        return _opened(name, "bat_flow_open", [as_path(path)], cache_bytes, io_threads)
+        return _opened(name, "bat_flow_open", [as_path(path, storage_options)], cache_bytes, io_threads)
     if not file_name(os.fsdecode(name)).endswith(".idx"):
         refuse(f"{display_name(os.fsdecode(name))}: fields and cyclic apply to .idx; a .bricks.series has its own")
     names = [fields] if isinstance(fields, str) else as_list([] if fields is None else fields, "fields", "names")
     texts = (ctypes.c_char_p * max(1, len(names)))(*[as_text(one, "fields") for one in names])
     flags = (ctypes.c_int64 * 3)(*as_flags(False if cyclic is None else cyclic, "cyclic"))
-    return _opened(name, "bat_flow_open_idx", [as_path(path), ctypes.c_uint64(len(names)), texts, flags],
+    return _opened(name, "bat_flow_open_idx", [as_path(path, storage_options), ctypes.c_uint64(len(names)), texts, flags],
                    cache_bytes, io_threads)
 
 

@@ -31,10 +31,11 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 import numpy as np
 
 from ._arguments import as_box, as_integer, as_layers, as_list, as_path, as_plain, as_real, as_text, new_array
-from ._files import file_name
+from ._files import display_name, file_name
 from ._library import DTYPES, TYPES, Owned, agreed, call, check, library
 from ._options import GRIDS, with_meanings
 from ._progress import Progress
+from ._remote import agree
 from ._text import printable
 from .errors import INVALID_ARGUMENT, BatTypeError, available, refuse, refuse_type, shown
 from .export import needed
@@ -183,12 +184,13 @@ class Dataset:
     unsupported feature, which the text names.
     """
 
-    def __init__(self, path: str | os.PathLike, comm: Any = None):
+    def __init__(self, path: str | os.PathLike, comm: Any = None, *, storage_options: dict | None = None):
         lib = _library()
         self._owned = Owned(lib.bat_idx_close)
         self._turn = threading.RLock()  # progress functions may also read
         with agreed(comm):
-            name = as_path(path)
+            name = as_path(path, storage_options)
+        agree(comm, name)
         self.path = path
         call(comm, "idx_open", name, ctypes.byref(self._owned.pointer))
         self._info, self._fields = _Info(), {}
@@ -207,14 +209,14 @@ class Dataset:
 
     def __repr__(self):
         if not self._owned.pointer:
-            return f"<parabat.idx.Dataset {os.fspath(self.path)!r}, closed>"
+            return f"<parabat.idx.Dataset {display_name(self.path)!r}, closed>"
         steps = self.steps
         facts = [" x ".join(str(n) for n in self.lattice().count) + " samples", f"{self.levels + 1} levels"]
         facts += [f"{len(steps):,} steps"] * (len(steps) != 1)
         rows = [(printable(field.name), f"{field.dtype}" + f"[{field.components}]" * (field.components > 1),
                  f"{field.range[0]:.6g} to {field.range[1]:.6g}" if field.range else "") for field in self.fields.values()]
         widths = [max(len(row[i]) for row in rows) for i in range(2)]
-        return "\n  ".join([f"<parabat.idx.Dataset {os.fspath(self.path)!r}: {', '.join(facts)}"] + [
+        return "\n  ".join([f"<parabat.idx.Dataset {display_name(self.path)!r}: {', '.join(facts)}"] + [
             f"{row[0]:{widths[0]}} {row[1]:{widths[1]}} {row[2]}".rstrip() for row in rows]) + ">"
 
     def _texts(self):
@@ -511,10 +513,10 @@ class Dataset:
         return report.asdict()
 
 
-def open(path: str | os.PathLike, comm: Any = None) -> Dataset:  # pylint: disable=redefined-builtin
-    """Opens the dataset at a path and returns a Dataset. Collective if `comm` (mpi4py) is given;
-    the path is then rank 0's."""
-    return Dataset(path, comm)
+def open(path: str | os.PathLike, comm: Any = None, storage_options: dict | None = None) -> Dataset:  # pylint: disable=redefined-builtin
+    """Opens the dataset at a path or an address and returns a Dataset. Collective if `comm` (mpi4py)
+    is given; the path is then rank 0's. storage_options: as of parabat.open()."""
+    return Dataset(path, comm, storage_options=storage_options)
 
 
 def can_open(path: str | os.PathLike) -> bool:

@@ -213,23 +213,24 @@ Step = collections.namedtuple("Step", "path time")
 Step.__doc__ = """A step of a series: the path of its dataset, and its time."""
 
 
-def _read_remote(path):
+def _read_remote(path, storage_options):
     """Returns the steps of a list at an address."""
     text = ctypes.c_char_p()
-    check(library().bat_series_steps(as_path(path), ctypes.byref(text)))
+    check(library().bat_series_steps(as_path(path, storage_options), ctypes.byref(text)))
     steps = json.loads(text.value.decode())
     if not all("time" in step for step in steps):
         raise BatError(3, f"{os.fspath(path)}: is not a series list with a \"time\" for each file")
     return [Step(step["path"], step["time"]) for step in steps]
 
 
-def read_series(path: str | os.PathLike) -> list[Step]:
-    """Returns the steps of a .bat.series file, as written by Series, with paths that open() takes.
+def read_series(path: str | os.PathLike, storage_options: dict | None = None) -> list[Step]:
+    """Returns the steps of a .bat.series file, as written by Series, with paths that open() takes. storage_options: as of
+    open(), which does not need them again for these paths; such paths are valid in this process.
 
     Raises BatNotFoundError; BatError if it is not such a file.
     """
-    if is_address(path):
-        return _read_remote(path)
+    if is_address(path) or storage_options is not None:
+        return _read_remote(path, storage_options)
     try:
         with open_regular(path) as file:
             listed = json.loads(file.read(os.fstat(file.fileno()).st_size).decode())["files"]

@@ -715,14 +715,6 @@ TEST_F(RemoteFiles, https_needs_a_trusted_certificate)
   ::unsetenv("SSL_CERT_FILE");
 }
 
-#if defined(__SANITIZE_THREAD__)
-constexpr bool kHasThreadsAfterFork = false;
-#elif defined(__has_feature)
-constexpr bool kHasThreadsAfterFork = !__has_feature(thread_sanitizer);
-#else
-constexpr bool kHasThreadsAfterFork = true;
-#endif
-
 // Each child begins without pages in memory.
 template <class F>
 int in_child(F&& f)
@@ -741,7 +733,7 @@ int in_child(F&& f)
 
 TEST_F(RemoteFiles, a_forked_child_reads_the_files_of_its_parent)
 {
-  if (!kHasThreadsAfterFork)
+  if (!sanitizers::kHasThreadsAfterFork)
   {
     GTEST_SKIP() << "ThreadSanitizer allows no threads in a forked child";
   }
@@ -761,7 +753,7 @@ protected:
 
   void SetUp() override
   {
-    if (!kHasThreadsAfterFork)
+    if (!sanitizers::kHasThreadsAfterFork)
     {
       GTEST_SKIP() << "ThreadSanitizer allows no threads in a forked child";
     }

@@ -95,6 +95,47 @@ extern "C"
    * that the call uses. */
   typedef int (*bat_progress)(void* data, double done);
 
+  /* ---- Files that the program reads --------------------------------------------------------- */
+
+  /* Reads part of a file that the library does not reach itself, such as one in the store of a
+   * cloud. `path` is the path after bat_reader_address(), with its escapes. If `first` is not
+   * negative, the part has `count` bytes from there; otherwise it is the last `count` bytes of the
+   * file. A smaller file has fewer. On success returns BAT_OK and sets the bytes at `to`, how many
+   * were read, the size of the file in bytes, and a text of at most 255 bytes that identifies its
+   * version, such as an ETag; the bytes must be of that version. Without a version, which is "", a
+   * change of the file is noticed only by its size. On failure returns BAT_NOT_FOUND,
+   * BAT_CANNOT_OPEN, or BAT_READER_RETRY for what may pass, and sets a message of at most 1,023
+   * bytes, without secrets and without the name of the file.
+   *
+   * Called from threads of the library, several at a time (PARABAT_REMOTE_REQUESTS). */
+  typedef struct bat_reader_answer
+  {
+    uint64_t bytes;
+    uint64_t size;
+    char version[256];
+    char message[1024];
+  } bat_reader_answer;
+  typedef int (*bat_reader_read)(
+    void* data, const char* path, int64_t first, uint64_t count, void* to, bat_reader_answer* answer);
+#define BAT_READER_RETRY (-1)
+
+  /* While it lives, the files at bat_reader_address() + path are read by `read`, which gets `data`:
+   * datasets and their leaf files, grids, velocity fields and series, with caches and retries as
+   * for an http address (core/common/io/REMOTE.md). In messages, `shown` replaces the address, for
+   * example "gs://". Addresses are valid in this process only. CANNOT_OPEN from the reading
+   * functions if this library was built without libcurl. */
+  typedef struct bat_reader bat_reader;
+  BAT_API int bat_reader_create(
+    bat_reader_read read, void* data, const char* shown, bat_reader** out);
+  /* Returns, for example, "reader://1/". */
+  BAT_API const char* bat_reader_address(const bat_reader* reader);
+  /* Waits until `read`, if it runs, has returned. Open files can no longer be read. */
+  BAT_API void bat_reader_free(bat_reader* reader);
+
+  /* Returns 1 if http, https and s3 addresses can be read, otherwise 0: the library was built
+   * without libcurl, or does not find it. */
+  BAT_API int bat_has_libcurl(void);
+
   /* ---- Particles to write ------------------------------------------------------------------- */
 
   /* A description of particles in the caller's arrays. The arrays are borrowed: they must stay

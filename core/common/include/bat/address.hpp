@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Paths of files that may be addresses: http://, https:// or s3://.
+// Paths of files that may be addresses: http://, https:// or s3://, or those of a RemoteReader.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,11 @@
 
 namespace bat
 {
-/// Returns whether a text begins with http://, https:// or s3://, in any case.
+/// Returns whether a text begins with http://, https://, s3:// or reader://, in any case.
 [[nodiscard]] bool is_address(std::string_view text) noexcept;
+
+/// Returns whether http, https and s3 addresses can be read: whether there is a libcurl.
+[[nodiscard]] bool can_read_addresses() noexcept;
 
 /// Returns a path for messages: an address without user, password and query, which may be secrets;
 /// any other path unchanged.

@@ -3,6 +3,7 @@
 
 #include "common/fail.hpp"
 #include "common/io/remote/ascii.hpp"
+#include "common/io/remote/readers.hpp"
 
 #include <fmt/format.h>
 
@@ -27,8 +28,9 @@ struct SchemeName
   Address::Scheme scheme;
   std::uint16_t port;
 };
-constexpr std::array<SchemeName, 3> kSchemes{ { { "http", Address::Scheme::Http, 80 },
-  { "https", Address::Scheme::Https, 443 }, { "s3", Address::Scheme::S3, 443 } } };
+constexpr std::array<SchemeName, 4> kSchemes{ { { "http", Address::Scheme::Http, 80 },
+  { "https", Address::Scheme::Https, 443 }, { "s3", Address::Scheme::S3, 443 },
+  { "reader", Address::Scheme::Reader, 0 } } };
 
 const SchemeName& find_scheme(Address::Scheme scheme)
 {
@@ -201,6 +203,10 @@ std::string format_address(const Address& address)
 
 std::string safe_name(const Address& address)
 {
+  if (address.scheme == Address::Scheme::Reader)
+  {
+    return shown_beginning(address.host) + percent_decode(address.path.substr(1));
+  }
   Address shown = address;
   shown.user_info.clear();
   shown.query.clear();
@@ -218,6 +224,11 @@ std::string safe_name(std::string_view text)
     return scheme + std::string(text);
   }
   const std::size_t end = std::min(text.find_first_of("/?#"), text.size());
+  if (lower_case(scheme) == "reader://")
+  {
+    const std::string_view path = text.substr(std::min(end + 1, text.size()));
+    return shown_beginning(text.substr(0, end)) + percent_decode(path.substr(0, path.find('?')));
+  }
   std::string_view authority = text.substr(0, end);
   const bool has_user = authority.find('@') != std::string_view::npos;
   if (!has_user && authority.find(':') != std::string_view::npos &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Addresses of remote files: http://, https:// and s3://.
+// Addresses of remote files: http://, https:// and s3://, and reader:// for those of a RemoteReader.
 //
 //   https://user:password@host:8080/folder/top.bat?token=secret
 //   scheme  user_info     host port path          query
@@ -24,12 +24,14 @@ struct Address
   {
     Http,
     Https,
-    S3
+    S3,
+    Reader
   };
 
   Scheme scheme = Scheme::Https;
   std::string user_info;  ///< percent-encoded; a secret
-  std::string host;       ///< lower case, IPv6 in brackets; the bucket of an s3 address
+  /// In lower case, IPv6 in brackets. The bucket of an s3 address; the number of a reader.
+  std::string host;
   std::uint16_t port = 0; ///< 0: the default of the scheme
   std::string path;       ///< percent-encoded, begins with '/'
   std::string query;      ///< percent-encoded, without '?'; it may be a secret

@@ -3,9 +3,10 @@
 
 #include "bat/scoped_stop.hpp"
 #include "common/fail.hpp"
+#include "common/io/remote/curl.hpp"
+#include "common/io/remote/reader_pool.hpp"
 #include "common/io/remote/settings.hpp"
 
-#include <curl/curl.h>
 
 #include <algorithm>
 #include <cstring>
@@ -96,15 +97,18 @@ private:
   RemoteEngine& engine_;
 };
 
-RemoteEngine::RemoteEngine(void* multi, RemoteEngine* previous)
-  : multi_(multi)
+RemoteEngine::RemoteEngine(RemoteEngine* previous)
+  : pool_(std::make_unique<ReaderPool>(*this))
   , previous_(previous)
 {
 }
 
 void RemoteEngine::wake() noexcept
 {
-  (void)::curl_multi_wakeup(static_cast<CURLM*>(this->multi_));
+  if (void* const multi = this->multi_.load())
+  {
+    (void)curl().multi_wakeup(static_cast<CURLM*>(multi));
+  }
 }
 
 CachedFile& RemoteEngine::file(const RemoteSource& source)
@@ -150,7 +154,25 @@ void RemoteEngine::enqueue(const RequestPointer& request)
   request->depth = this->finished_depth_ + 1;
   request->host = origin_of(request->source->found.value_or(request->source->address));
   Host& host = this->hosts_[request->host];
+  host.is_of_reader = request->source->reader != nullptr;
+  if (host.is_of_reader)
+  {
+    this->pool_->expect_request();
+  }
+  else if (const auto error = attempt([&] { this->start_loop(); }))
+  {
+    fail(error->code(), request->source->name, error->what());
+  }
   (request->is_prefetch ? host.prefetches : host.reads).push_back(request);
+}
+
+void RemoteEngine::remove_unused(const std::string& host) noexcept
+{
+  const auto found = this->hosts_.find(host);
+  if (found != this->hosts_.end() && found->second.is_unused())
+  {
+    this->hosts_.erase(found);
+  }
 }
 
 void RemoteEngine::promote(const RequestPointer& request)
@@ -627,6 +649,29 @@ void RemoteEngine::forget(const RemoteSource& source) noexcept
   if (file.disk)
   {
     file.disk->erase();
+  }
+}
+
+// Adds the bytes of an answer to the cache. Called with the lock, returns without it.
+void RemoteEngine::complete(Lock& lock, const RequestPointer& request)
+{
+  const std::uint64_t first = request->span.first / kPageBytes;
+  std::vector<Page> pages;
+  if (request->span.part == Part::Range)
+  {
+    lock.unlock();
+    pages = split(*request->source, request->span.first, request->body);
+    lock.lock();
+  }
+  for (std::size_t i = 0; i != pages.size(); ++i)
+  {
+    this->insert(this->file(*request->source), first + i, pages[i], request->depth);
+  }
+  this->finish(request, std::nullopt);
+  lock.unlock();
+  if (!pages.empty())
+  {
+    this->save(*request->source, first, pages);
   }
 }
 

@@ -6,12 +6,13 @@
 //   queues, one per host     reads before prefetches, each in the order in which they were asked
 //   for
 //        |
-//   the loop's thread        at most max_requests per host in flight; redirects, retries, time-outs
+//   the loop's thread        at most max_requests per host in flight; redirects, retries, time-outs;
+//   or the reader's threads  for files of a RemoteReader
 //        |
 //   pages, least recently used first out     and the disk cache, if there is one
 //
 // One mutex guards everything but the transfers, which only the loop's thread touches. The engine
-// is never destroyed. The loop ends at exit, before the TLS library is cleaned up. A forked child
+// is never destroyed. The loop starts when a server is asked for the first time. It ends at exit, before the TLS library is cleaned up. A forked child
 // has no loop and forgets the engine of its parent: remote files stay usable, and its cache begins
 // empty.
 #pragma once
@@ -55,16 +56,20 @@ struct RemoteStatistics
   std::uint64_t bytes_from_disk = 0; ///< read from the disk cache
 };
 
+class ReaderCall;
+
 /// A remote file and its version, as an engine needs it.
 struct RemoteSource
 {
   std::string name;       ///< for messages, without secrets
   std::string key;        ///< 32 hexadecimal digits; files with the same key have the same bytes
+  bool is_kept = false;   ///< whether pages are kept for files that are opened later
   bool is_shared = false; ///< whether the key names the bytes for other processes too
   RemoteVersion version;
   bool is_open = false; ///< whether the version is known
   Address object;       ///< the s3 address, if `access` is set
   std::optional<S3Access> access;
+  std::shared_ptr<ReaderCall> reader; ///< for an address of a RemoteReader
 
   // Guarded by the mutex of the engine.
   mutable std::optional<Address> found; ///< where the last redirect led
@@ -72,6 +77,7 @@ struct RemoteSource
   mutable std::string region;
 };
 
+class ReaderPool;
 class RemoteRequest;
 struct CachedFile;
 
@@ -110,6 +116,7 @@ public:
   [[nodiscard]] RemoteStatistics statistics();
 
 private:
+  friend class ReaderPool;
   friend class RemoteLoop;
   using Lock = std::unique_lock<std::mutex>;
   using Page = std::shared_ptr<const std::vector<std::byte>>;
@@ -135,11 +142,18 @@ private:
     std::deque<RequestPointer> reads;
     std::deque<RequestPointer> prefetches;
     std::size_t active = 0;
+    bool is_of_reader = false;
+
+    [[nodiscard]] bool is_unused() const
+    {
+      return this->active == 0 && this->reads.empty() && this->prefetches.empty();
+    }
   };
   class Held;
 
-  RemoteEngine(void* multi, RemoteEngine* previous);
+  explicit RemoteEngine(RemoteEngine* previous);
   ~RemoteEngine() = delete;
+  void start_loop();
   static void forget_parent() noexcept;
   static void stop_at_exit() noexcept;
 
@@ -168,7 +182,9 @@ private:
   void insert(CachedFile& file, std::uint64_t index, Page page, std::uint64_t depth);
   void save(const RemoteSource& source, std::uint64_t first, const std::vector<Page>& pages);
   void evict() noexcept;
+  void complete(Lock& lock, const RequestPointer& request);
   void finish(const RequestPointer& request, const std::optional<Error>& error) noexcept;
+  void remove_unused(const std::string& host) noexcept;
   void wake() noexcept;
 
   std::mutex mutex_;
@@ -182,8 +198,9 @@ private:
   RemoteStatistics statistics_;
   bool has_trimmed_ = false; ///< whether the disk cache was once brought to its size
   std::atomic<bool> is_stopping_{ false };
-  void* multi_ = nullptr; ///< CURLM
+  std::atomic<void*> multi_{ nullptr }; ///< CURLM, once a server was asked
   std::thread thread_;
+  std::unique_ptr<ReaderPool> pool_;
   RemoteEngine* previous_ = nullptr; ///< that of the parent process
 };
 
@@ -204,6 +221,7 @@ public:
   bool is_whole = false; ///< the body is the whole file
 
 private:
+  friend class ReaderPool;
   friend class RemoteEngine;
   friend class RemoteLoop;
 

@@ -2,20 +2,19 @@
 #include "common/io/remote/loop.hpp"
 
 #include "common/fail.hpp"
+#include "common/io/remote/retry.hpp"
 #include "common/io/remote/settings.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <cstdlib>
 #include <ctime>
 #include <exception>
 #include <fcntl.h>
 #include <iterator>
 #include <new>
-#include <random>
 #include <utility>
 
 namespace bat::io
@@ -32,7 +31,7 @@ constexpr std::chrono::milliseconds kMaxPoll(60000);
 
 struct SlistDeleter
 {
-  void operator()(curl_slist* list) const noexcept { ::curl_slist_free_all(list); }
+  void operator()(curl_slist* list) const noexcept { curl().slist_free_all(list); }
 };
 
 bool is_link_local(const Address& address)
@@ -53,15 +52,6 @@ const char* find_variable(const char* first, const char* second)
   return nullptr;
 }
 
-// Spreads the retries of many requests that failed at the same time.
-std::chrono::milliseconds vary(std::chrono::milliseconds pause)
-{
-  static thread_local std::minstd_rand generator{ std::random_device{}() };
-  std::uniform_real_distribution<double> factor(0.5, 1.5);
-  return std::chrono::milliseconds(
-    static_cast<std::int64_t>(static_cast<double>(pause.count()) * factor(generator)));
-}
-
 int close_on_exec(void*, curl_socket_t socket, curlsocktype)
 {
   (void)::fcntl(socket, F_SETFD, FD_CLOEXEC);
@@ -76,7 +66,7 @@ std::string seconds(std::chrono::milliseconds time)
 template <class T>
 void set(CURL* easy, CURLoption option, T value)
 {
-  const CURLcode code = ::curl_easy_setopt(easy, option, value);
+  const CURLcode code = curl().easy_setopt(easy, option, value);
   if (code == CURLE_OUT_OF_MEMORY)
   {
     throw std::bad_alloc();
@@ -85,7 +75,7 @@ void set(CURL* easy, CURLoption option, T value)
   {
     throw Error(ErrorCode::Internal,
       fmt::format("libcurl refuses its option {}: {}; this is a bug, please report it",
-        static_cast<int>(option), ::curl_easy_strerror(code)));
+        static_cast<int>(option), curl().easy_strerror(code)));
   }
 }
 }
@@ -105,7 +95,7 @@ struct RemoteLoop::Transfer
 
   void add_header(const std::string& line)
   {
-    curl_slist* const list = ::curl_slist_append(this->headers.get(), line.c_str());
+    curl_slist* const list = curl().slist_append(this->headers.get(), line.c_str());
     if (!list)
     {
       throw std::bad_alloc();
@@ -125,7 +115,7 @@ RemoteLoop::~RemoteLoop()
 {
   for (CURL* const easy : this->idle_)
   {
-    ::curl_easy_cleanup(easy);
+    curl().easy_cleanup(easy);
   }
 }
 
@@ -133,32 +123,19 @@ CURLM* RemoteLoop::make_multi()
 {
   // Never undone: other code of the process may use libcurl.
   CURLM* const multi =
-    ::curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? ::curl_multi_init() : nullptr;
+    curl().global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? curl().multi_init() : nullptr;
   if (!multi)
   {
     throw Error(ErrorCode::OutOfMemory, "libcurl cannot start");
   }
-  (void)::curl_multi_setopt(multi, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
-  (void)::curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, kMaxKeptConnections);
+  (void)curl().multi_setopt(multi, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
+  (void)curl().multi_setopt(multi, CURLMOPT_MAXCONNECTS, kMaxKeptConnections);
   return multi;
 }
 
 std::thread RemoteLoop::start(RemoteEngine& engine)
 {
-  // The handlers of the program's signals run in its own threads.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::optional<std::thread> thread;
-  const std::optional<Error> error =
-    attempt([&] { thread.emplace([&engine] { RemoteLoop(engine).run(); }); });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (error)
-  {
-    throw Error(*error);
-  }
-  return std::move(*thread);
+  return start_thread([&engine] { RemoteLoop(engine).run(); });
 }
 
 void RemoteLoop::run()
@@ -184,10 +161,10 @@ void RemoteLoop::run()
       }
     }
     int running = 0;
-    (void)::curl_multi_perform(multi, &running);
+    (void)curl().multi_perform(multi, &running);
     this->receive();
     this->check_active();
-    (void)::curl_multi_poll(multi, nullptr, 0, this->poll_timeout(), nullptr);
+    (void)curl().multi_poll(multi, nullptr, 0, this->poll_timeout(), nullptr);
   }
 }
 
@@ -220,6 +197,10 @@ void RemoteLoop::take_requests(std::vector<RequestPointer>& requests)
   }
   for (auto& [name, host] : this->engine_.hosts_)
   {
+    if (host.is_of_reader)
+    {
+      continue;
+    }
     for (std::deque<RequestPointer>* queue : { &host.reads, &host.prefetches })
     {
       while (host.active < max_requests && !queue->empty())
@@ -233,9 +214,7 @@ void RemoteLoop::take_requests(std::vector<RequestPointer>& requests)
   }
   for (auto host = this->engine_.hosts_.begin(); host != this->engine_.hosts_.end();)
   {
-    const bool is_unused =
-      host->second.active == 0 && host->second.reads.empty() && host->second.prefetches.empty();
-    host = is_unused ? this->engine_.hosts_.erase(host) : std::next(host);
+    host = host->second.is_unused() ? this->engine_.hosts_.erase(host) : std::next(host);
   }
 }
 
@@ -260,7 +239,7 @@ void RemoteLoop::begin(const RequestPointer& request)
   this->idle_.reserve(this->active_.size() + this->idle_.size() + 1); // end() must not fail
   if (this->idle_.empty())
   {
-    transfer->easy = ::curl_easy_init();
+    transfer->easy = curl().easy_init();
     if (!transfer->easy)
     {
       throw std::bad_alloc();
@@ -273,7 +252,7 @@ void RemoteLoop::begin(const RequestPointer& request)
   }
   const std::optional<Error> error = attempt([&] { this->set_options(*transfer); });
   if (error ||
-    ::curl_multi_add_handle(static_cast<CURLM*>(this->engine_.multi_), transfer->easy) != CURLM_OK)
+    curl().multi_add_handle(static_cast<CURLM*>(this->engine_.multi_), transfer->easy) != CURLM_OK)
   {
     this->idle_.push_back(transfer->easy);
     throw Error(error.value_or(Error(ErrorCode::OutOfMemory, "libcurl cannot add a request")));
@@ -287,7 +266,7 @@ void RemoteLoop::set_options(Transfer& transfer)
 {
   const RemoteRequest& request = *transfer.request;
   CURL* const easy = transfer.easy;
-  ::curl_easy_reset(easy);
+  curl().easy_reset(easy);
   Address address = request.at;
   address.user_info.clear();
   set(easy, CURLOPT_URL, format_address(address).c_str());
@@ -311,7 +290,7 @@ void RemoteLoop::set_options(Transfer& transfer)
   set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
   set(easy, CURLOPT_SOCKOPTFUNCTION, &close_on_exec);
   // Refused for a handle that still has its buffer, as after a stream of HTTP/2.
-  (void)::curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, kReceiveBufferBytes);
+  (void)curl().easy_setopt(easy, CURLOPT_BUFFERSIZE, kReceiveBufferBytes);
   set(
     easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(remote_settings().connect_timeout.count()));
   set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
@@ -439,7 +418,7 @@ void RemoteLoop::receive()
 {
   auto* const multi = static_cast<CURLM*>(this->engine_.multi_);
   int queued = 0;
-  while (const CURLMsg* const message = ::curl_multi_info_read(multi, &queued))
+  while (const CURLMsg* const message = curl().multi_info_read(multi, &queued))
   {
     if (message->msg != CURLMSG_DONE)
     {
@@ -513,8 +492,8 @@ void RemoteLoop::end(std::unique_ptr<Transfer> transfer, CURLcode code, End end)
   {
     this->fail_request(request, *error);
   }
-  (void)::curl_multi_remove_handle(static_cast<CURLM*>(this->engine_.multi_), transfer->easy);
-  ::curl_easy_reset(transfer->easy);
+  (void)curl().multi_remove_handle(static_cast<CURLM*>(this->engine_.multi_), transfer->easy);
+  curl().easy_reset(transfer->easy);
   this->idle_.push_back(transfer->easy);
 }
 
@@ -550,8 +529,7 @@ void RemoteLoop::evaluate(Transfer& transfer, CURLcode code, End end)
     (end != End::Stalled || request->stalls++ < kMaxStalls);
   if (may_retry)
   {
-    std::chrono::milliseconds pause =
-      vary(settings.first_pause * (std::int64_t{ 1 } << std::min(request->retries, 20)));
+    std::chrono::milliseconds pause = retry_pause(request->retries);
     if (const auto requested = parse_retry_after(response.retry_after, std::time(nullptr));
         requested && is_answer)
     {
@@ -564,10 +542,8 @@ void RemoteLoop::evaluate(Transfer& transfer, CURLcode code, End end)
     ++this->engine_.statistics_.retries;
     return;
   }
-  const std::string attempts = request->retries == 0
-    ? std::string()
-    : fmt::format("; failed {} times, try again later", request->retries + 1);
-  this->fail_request(request, Error(verdict.code, verdict.text + attempts));
+  this->fail_request(
+    request, Error(verdict.code, verdict.text + attempts_text(request->retries)));
 }
 
 // Returns false if the answer is not a redirect.
@@ -577,14 +553,15 @@ bool RemoteLoop::follow(Transfer& transfer)
   const char* location = nullptr;
   const int status = request->response.status;
   if (status < 301 || status > 308 ||
-    ::curl_easy_getinfo(transfer.easy, CURLINFO_REDIRECT_URL, &location) != CURLE_OK || !location)
+    curl().easy_getinfo(transfer.easy, CURLINFO_REDIRECT_URL, &location) != CURLE_OK || !location)
   {
     return false;
   }
   const std::string shown = safe_name(std::string_view(location));
   const Address next = is_address(location) ? parse_address(location) : Address();
   std::string fault;
-  if (next.host.empty() || next.scheme == Address::Scheme::S3)
+  if (next.host.empty() || next.scheme == Address::Scheme::S3 ||
+    next.scheme == Address::Scheme::Reader)
   {
     fault = "; only http:// and https:// are allowed";
   }
@@ -667,7 +644,7 @@ Verdict RemoteLoop::judge_failure(const Transfer& transfer, CURLcode code, End e
   const RemoteRequest& request = *transfer.request;
   const std::string host = origin_of(request.at);
   const char* const reason =
-    transfer.error[0] != '\0' ? transfer.error.data() : ::curl_easy_strerror(code);
+    transfer.error[0] != '\0' ? transfer.error.data() : curl().easy_strerror(code);
   Verdict verdict;
   verdict.outcome = Outcome::Retry;
   if (end == End::Stalled)
@@ -744,29 +721,12 @@ void RemoteLoop::send_again(const RequestPointer& request, std::chrono::millisec
 void RemoteLoop::complete(Transfer& transfer)
 {
   const RequestPointer& request = transfer.request;
-  const RemoteSource& source = *request->source;
-  std::vector<RemoteEngine::Page> pages;
-  if (request->span.part == Part::Range)
+  RemoteEngine::Lock lock(this->engine_.mutex_);
+  if (request->redirects != 0)
   {
-    pages = RemoteEngine::split(source, request->span.first, request->body);
+    request->source->found = request->at;
   }
-  {
-    const RemoteEngine::Lock lock(this->engine_.mutex_);
-    if (request->redirects != 0)
-    {
-      source.found = request->at;
-    }
-    for (std::size_t i = 0; i != pages.size(); ++i)
-    {
-      this->engine_.insert(
-        this->engine_.file(source), request->span.first / kPageBytes + i, pages[i], request->depth);
-    }
-    this->engine_.finish(request, std::nullopt);
-  }
-  if (!pages.empty())
-  {
-    this->engine_.save(source, request->span.first / kPageBytes, pages);
-  }
+  this->engine_.complete(lock, request);
 }
 
 void RemoteLoop::fail_request(const RequestPointer& request, const Error& error)

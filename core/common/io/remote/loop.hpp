@@ -2,9 +2,8 @@
 // The thread that sends the requests of an engine: redirects, credentials, retries and time-outs.
 #pragma once
 
+#include "common/io/remote/curl.hpp"
 #include "common/io/remote/engine.hpp"
-
-#include <curl/curl.h>
 
 #include <chrono>
 #include <memory>

@@ -2,6 +2,7 @@
 // The engine of the process: starts it, ends it at exit, and replaces it in a forked child.
 #include "common/io/remote/engine.hpp"
 #include "common/io/remote/loop.hpp"
+#include "common/io/remote/reader_pool.hpp"
 #include "common/io/remote/settings.hpp"
 
 #include <atomic>
@@ -15,6 +16,7 @@ namespace
 {
 std::atomic<RemoteEngine*> current_engine{ nullptr };
 RemoteEngine* parent_engine = nullptr;
+std::mutex starting;
 }
 
 RemoteEngine& RemoteEngine::get()
@@ -25,17 +27,13 @@ RemoteEngine& RemoteEngine::get()
     return *engine;
   }
   (void)remote_settings(); // an invalid variable must not leave half an engine
-  static std::mutex starting;
   const std::lock_guard<std::mutex> lock(starting);
   engine = current_engine.load(std::memory_order_acquire);
   if (engine)
   {
     return *engine;
   }
-  engine = new RemoteEngine(RemoteLoop::make_multi(), parent_engine);
-  engine->thread_ = RemoteLoop::start(*engine);
-  // libcurl is initialized by now. Its TLS library cleans up after a function that is registered
-  // later has run.
+  engine = new RemoteEngine(parent_engine);
   static const bool is_registered = std::atexit(&RemoteEngine::stop_at_exit) == 0 &&
     ::pthread_atfork([] { starting.lock(); }, [] { starting.unlock(); },
       []
@@ -46,6 +44,30 @@ RemoteEngine& RemoteEngine::get()
   (void)is_registered;
   current_engine.store(engine, std::memory_order_release);
   return *engine;
+}
+
+void RemoteEngine::start_loop()
+{
+  if (this->multi_.load())
+  {
+    return;
+  }
+  const std::lock_guard<std::mutex> lock(starting);
+  if (this->multi_.load() || this->is_stopping_)
+  {
+    return;
+  }
+  void* const multi = RemoteLoop::make_multi();
+  // libcurl is initialized by now. Its TLS library cleans up after a function that is registered
+  // later has run.
+  static const bool is_registered = std::atexit(&RemoteEngine::stop_at_exit) == 0;
+  (void)is_registered;
+  this->multi_ = multi;
+  if (const auto error = attempt([&] { this->thread_ = RemoteLoop::start(*this); }))
+  {
+    this->multi_ = nullptr;
+    throw Error(*error);
+  }
 }
 
 void RemoteEngine::forget_parent() noexcept
@@ -62,7 +84,11 @@ void RemoteEngine::stop_at_exit() noexcept
   if (engine && !engine->is_stopping_.exchange(true))
   {
     engine->wake();
-    engine->thread_.join();
+    engine->pool_->stop();
+    if (engine->thread_.joinable())
+    {
+      engine->thread_.join();
+    }
   }
 }
 }

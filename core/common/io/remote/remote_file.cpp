@@ -2,6 +2,7 @@
 #include "common/io/remote/remote_file.hpp"
 
 #include "common/fail.hpp"
+#include "common/io/remote/readers.hpp"
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -45,6 +46,10 @@ std::shared_ptr<const RemoteSource> make_source(const std::string& text)
   auto source = std::make_shared<RemoteSource>();
   source->name = safe_name(parsed);
   source->address = parsed;
+  if (parsed.scheme == Address::Scheme::Reader)
+  {
+    source->reader = find_reader(parsed.host);
+  }
   if (parsed.scheme == Address::Scheme::S3)
   {
     source->object = parsed;
@@ -61,22 +66,34 @@ std::string hash_text(const std::string& text)
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-// A query may select other bytes, and only a strong ETag distinguishes them reliably.
+// A query may select other bytes, and only a strong ETag distinguishes them reliably. The number of
+// a reader means nothing in another process.
 bool is_shared(const RemoteSource& source)
 {
+  if (source.reader)
+  {
+    return false;
+  }
   return source.version.has_strong_etag() ||
     (!source.version.identifier().empty() && source.address.query.empty());
 }
 
-std::string make_key(const RemoteSource& source, bool shared)
+std::string make_key(const RemoteSource& source)
 {
   static std::atomic<std::uint64_t> count{ 0 };
-  if (!shared)
+  if (!source.is_kept)
   {
     return hash_text(fmt::format("file {} of process {}", ++count, ::getpid()));
   }
-  const std::string& place =
-    source.access ? source.access->endpoint + "\n" + source.name : source.name;
+  std::string place = source.name;
+  if (source.access)
+  {
+    place = source.access->endpoint + "\n" + place;
+  }
+  else if (source.reader)
+  {
+    place = format_address(source.address);
+  }
   return hash_text(fmt::format("{}\n{}\n{}\n{}", place, source.version.size, source.version.etag,
     source.version.last_modified));
 }
@@ -126,7 +143,9 @@ RemoteFile::RemoteFile(const std::string& address, const RemoteHints& hints)
   source->version = version;
   source->is_open = true;
   source->is_shared = is_shared(*source);
-  source->key = make_key(*source, source->is_shared);
+  source->is_kept =
+    source->is_shared || (source->reader && source->version.has_strong_etag());
+  source->key = make_key(*source);
   this->source_ = source;
   this->version_ = version.identifier().empty() || version.has_strong_etag()
     ? version.identifier()
@@ -147,7 +166,7 @@ RemoteFile::RemoteFile(const std::string& address, const RemoteHints& hints)
 RemoteFile::~RemoteFile()
 {
   (void)attempt([&] { RemoteEngine::get().drop_prefetches(*this->source_); });
-  if (!this->source_->is_shared)
+  if (!this->source_->is_kept)
   {
     this->forget();
   }

@@ -3,6 +3,7 @@
 #include "common/io/remote/address.hpp"
 #include "common/io/remote/remote_file.hpp"
 
+#include "bat/address.hpp"
 #include "common/fail.hpp"
 
 namespace bat::io
@@ -26,4 +27,9 @@ RemoteStatistics remote_statistics()
 {
   return {};
 }
+}
+
+bool bat::can_read_addresses() noexcept
+{
+  return false;
 }

@@ -2,8 +2,8 @@
 #include "common/io/remote/response.hpp"
 
 #include "common/io/remote/ascii.hpp"
+#include "common/io/remote/curl.hpp"
 
-#include <curl/curl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -251,7 +251,7 @@ std::optional<std::chrono::milliseconds> parse_retry_after(
     return rest.empty() ? std::optional(std::chrono::milliseconds(std::int64_t{ seconds } * 1000))
                         : std::nullopt;
   }
-  const std::time_t date = ::curl_getdate(text.c_str(), nullptr);
+  const std::time_t date = curl().getdate(text.c_str(), nullptr);
   if (date < 0)
   {
     return std::nullopt;
