@@ -20,6 +20,7 @@ import numpy as np
 import parabat
 import parabat.flow
 import parabat.idx
+from fsspec.implementations.memory import MemoryFileSystem
 from moto.server import ThreadedMotoServer
 from remote_server import Server, expect
 
@@ -98,10 +99,11 @@ def check_s3(folder, endpoint):
     check_answers(folder, address, storage_options=options)
     expect(parabat.BatNotFoundError, lambda: parabat.open(address("none.bat"), storage_options=options),
            "s3://simulations/deep folder/none.bat: does not exist")
-    with parabat.open(address("one.bat"), storage_options=options) as dataset:
+    client.upload_file(str(folder / "one.bat"), BUCKET, "deep folder/changing.bat")
+    with parabat.open(address("changing.bat"), storage_options=options) as dataset:
         assert SECRET not in repr(dataset)
-        client.upload_file(str(folder / "many leaves.bat"), BUCKET, "deep folder/one.bat")
-        expect(parabat.BatError, dataset.read, "deep folder/one.bat", "changed")
+        client.upload_file(str(folder / "many leaves.bat"), BUCKET, "deep folder/changing.bat")
+        expect(parabat.BatError, dataset.read, "s3://simulations/deep folder/changing.bat", "changed")
     expect(parabat.BatError, lambda: parabat.open(address("one.bat"), storage_options={**options, "wrong_option": SECRET}), "wrong_option")
 
 
@@ -137,16 +139,21 @@ def check_changes(folder):
         assert len(dataset.read().positions) == 70_000
 
 
-class Unsteady(fsspec.implementations.memory.MemoryFileSystem):
-    """Fails now and then, and at last always."""
+class Unsteady(MemoryFileSystem):
+    """Fails when it is first asked for a part of a file, and at last always."""
     protocol = "unsteady"
     store, pseudo_dirs = {}, [""]
     cachable = False
-    calls, lost = 0, False
+    seen, lost = set(), False
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return super()._strip_protocol(path.replace("unsteady://", "memory://"))
 
     def cat_file(self, path, start=None, end=None, **kwargs):
-        Unsteady.calls += 1
-        if Unsteady.lost or Unsteady.calls % 3 == 0:
+        is_new = (path, start, end) not in Unsteady.seen
+        Unsteady.seen.add((path, start, end))
+        if Unsteady.lost or is_new:
             raise ConnectionError(f"no answer from //user:{SECRET}@host/?token={SECRET}")
         return super().cat_file(path, start=start, end=end, **kwargs)
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bat/dataset.hpp"
 
+#include "bat/address.hpp"
 #include "bat/error.hpp"
 #include "common/arena.hpp"
 #include "common/io/atomic_file.hpp"
@@ -182,19 +183,26 @@ const std::vector<LeafInfo>& Dataset::Impl::leaves() const
         return; // since the dataset was opened
       }
       const format::LeafFiles& files = this->top->leaf_files();
-      // Without secrets, for messages; open_leaf() adds them.
-      const std::filesystem::path top =
-        this->is_remote() ? std::filesystem::path(this->name) : io::follow_links(this->name);
+      const std::filesystem::path top = this->is_remote()
+        ? std::filesystem::path(this->top->source->path())
+        : io::follow_links(this->name);
       std::vector<LeafInfo> leaves;
       for (std::size_t i = 0; i != files.leaves.size(); ++i)
       {
         const format::LeafRecord& record = files.leaves[i];
-        leaves.push_back({ io::path_beside(top, files.names[i]), record.particles,
+        leaves.push_back({ display_name(io::path_beside(top, files.names[i])), record.particles,
           record.file_bytes, make_box(record.lower, record.upper) });
       }
       this->set_leaves(std::move(leaves), [this](std::size_t i) { return this->open_own(i); });
     });
   return this->leaves_;
+}
+
+std::filesystem::path Dataset::Impl::leaf_path(std::size_t i) const
+{
+  return this->top && this->is_remote()
+    ? io::path_beside(this->top->source->path(), this->top->leaf_files().names[i])
+    : this->leaves()[i].path;
 }
 
 std::unique_ptr<LeafSource> Dataset::Impl::open_own(std::size_t i) const
@@ -209,10 +217,7 @@ std::unique_ptr<LeafSource> Dataset::Impl::open_own(std::size_t i) const
   {
     try
     {
-      return File::open(this->is_remote()
-          ? io::path_beside(this->top->source->path(), this->top->leaf_files().names[i])
-          : this->leaves_[i].path,
-        this->options_);
+      return File::open(this->leaf_path(i), this->options_);
     }
     catch (const Error& error) // the name does not show its dataset
     {
@@ -293,7 +298,7 @@ std::unique_ptr<LeafSource> Dataset::Impl::image(std::size_t i) const
 
 std::shared_ptr<const io::RandomAccessFile> Dataset::Impl::bytes_of(std::size_t i) const
 {
-  const LeafInfo& leaf = this->leaves()[i];
+  (void)this->leaves(); // makes the slots
   {
     const std::lock_guard<std::mutex> lock(this->slots_[i].mutex);
     if (const auto* own = dynamic_cast<const FileLeaf*>(this->slots_[i].leaf.get()))
@@ -303,7 +308,7 @@ std::shared_ptr<const io::RandomAccessFile> Dataset::Impl::bytes_of(std::size_t 
   }
   try
   {
-    auto file = std::make_shared<io::RandomAccessFile>(leaf.path);
+    auto file = std::make_shared<io::RandomAccessFile>(this->leaf_path(i));
     file->set_observer(this->options_.on_read);
     return file;
   }

@@ -9,6 +9,7 @@
 #include "particles/query/leaf_source.hpp"
 
 #include <atomic>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -36,7 +37,10 @@ public:
   /// A dataset from the paper's library.
   Impl(libbat::Top top_of_paper, OpenOptions options);
 
+  /// Their paths are for messages.
   const std::vector<LeafInfo>& leaves() const;
+  /// The path of a leaf file, or its address with the secrets of the dataset's address.
+  [[nodiscard]] std::filesystem::path leaf_path(std::size_t i) const;
   /// Opens the leaf file if it is not open yet.
   const LeafSource& leaf(std::size_t i) const;
   /// Closes a leaf file that leaf() has opened and no caller uses, in a dataset with several.

@@ -102,7 +102,7 @@ void validate(const Dataset& dataset)
     impl.leaf(i).validate();
     if (impl.top)
     {
-      leaves.push_back(validate_entry(*impl.top, i, impl.leaves()[i].path));
+      leaves.push_back(validate_entry(*impl.top, i, impl.leaf_path(i)));
     }
   }
   if (impl.top)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "particles/validate/validate_top.hpp"
 
+#include "bat/address.hpp"
 #include "bat/error.hpp"
 #include "common/numbers.hpp"
 #include "particles/dataset/top_writer.hpp"
@@ -153,7 +154,8 @@ LeafEntry validate_entry(const TopFile& top, std::size_t i, const std::filesyste
   if (!same)
   {
     corrupt(*top.source,
-      fmt::format("LEAF_FILES: the record of leaf file {} does not match {}", i, path.string()));
+      fmt::format(
+        "LEAF_FILES: the record of leaf file {} does not match {}", i, display_name(path)));
   }
   return entry;
 }

@@ -14,7 +14,7 @@ import urllib.parse
 from ._extras import install
 from ._files import CANNOT_OPEN, NOT_FOUND, SHOWN, display_name, is_address
 from ._library import check, library
-from .errors import INVALID_ARGUMENT, BatError, BatImportError, refuse, refuse_type
+from .errors import INVALID_ARGUMENT, BatError, BatImportError, BatTypeError, refuse
 from .errors import shown as shown_value
 
 RETRY = -1  # BAT_READER_RETRY
@@ -83,15 +83,24 @@ class _Reader:
         facts = [f"{key}={info[key]}" for key in _VERSION if info.get(key) is not None]
         return int(info["size"]), hashlib.sha256("\n".join(facts).encode()).hexdigest() if facts else ""
 
+    def _get(self, file, path, first, count):
+        try:
+            data = self._system.cat_file(path, start=first, end=None if first < 0 else first + count)
+        except (OSError, ValueError):
+            if first < 0 or first < file.facts()[0]:
+                raise
+            return b""  # the file has become shorter, which the library finds by its size
+        if len(data) > count:
+            raise ValueError(f"the store sent {len(data)} bytes instead of {count}; it does not support ranges")
+        return data
+
     def _read(self, _data, path, first, count, to, answer):
         answer = answer.contents
         try:
             path = path.decode()
             path = self._root + (path if "://" in self._root else urllib.parse.unquote(path))
             file = self._files.setdefault(path, _File(lambda: self._ask(path)))
-            data = self._system.cat_file(path, start=first, end=None if first < 0 else first + count)
-            if len(data) > count:
-                raise ValueError(f"the store sent {len(data)} bytes instead of {count}; it does not support ranges")
+            data = self._get(file, path, first, count)
             # Asked for after the bytes, which therefore are of this version or of an older one.
             answer.size, version = file.facts()
             answer.version, answer.bytes = version.encode(), len(data)
@@ -107,7 +116,7 @@ class _Reader:
 
 def _describe(error):
     """Returns the text of an error, without the queries and users of addresses in it, which may be secrets."""
-    text = re.sub(r"//[^/\s'\"]*@", "//", re.sub(r"\?[^\s'\"]*=[^\s'\"]*", "?...", " ".join(str(error).split())))
+    text = re.sub(r"//[^\s'\"]*@", "//", re.sub(r"\?[^\s'\"]*=[^\s'\"]*", "?...", " ".join(str(error).split())))
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
@@ -174,7 +183,8 @@ def resolve(value, storage_options=None):
     """Returns the path or address by which the library opens a file: of a store that it does not reach, or with
     storage_options, an address that is read through fsspec. The options may contain secrets; they stay in this process."""
     if storage_options is not None and not isinstance(storage_options, dict):
-        refuse_type("storage_options", storage_options, "dicts, and None")
+        raise BatTypeError(  # without the value, which may be a secret
+            INVALID_ARGUMENT, f"storage_options: a {type(storage_options).__name__}; allowed: dicts, and None")
     path = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
     if not isinstance(path, str) or not is_address(path):
         if storage_options is not None:

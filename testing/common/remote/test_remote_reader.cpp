@@ -257,12 +257,14 @@ TEST_F(RemoteReaders, can_be_cancelled_and_closed)
 {
   Store store(1 << 20);
   std::atomic<bool> is_slow{ false };
+  std::atomic<bool> has_begun{ false };
   std::atomic<bool> has_returned{ false };
   auto reader = std::make_unique<RemoteReader>(
     [&](const std::string& path, const RemotePart& part, std::byte* to)
     {
       if (is_slow)
       {
+        has_begun = true;
         std::this_thread::sleep_for(std::chrono::milliseconds(300));
         has_returned = true;
       }
@@ -273,10 +275,12 @@ TEST_F(RemoteReaders, can_be_cancelled_and_closed)
   is_slow = true;
   std::byte to{};
   {
-    const bat::ScopedStop stop([] { return true; });
+    const bat::ScopedStop stop([&] { return has_begun.load(); });
     EXPECT_EQ(ErrorCode::Cancelled, error_of([&] { file.read(500'000, &to, 1); }).code());
   }
+  EXPECT_FALSE(has_returned);
   reader.reset();
+  EXPECT_TRUE(has_returned);
   is_slow = false;
   EXPECT_EQ(ErrorCode::CannotOpen, error_of([&] { file.read(700'000, &to, 1); }).code());
 }
