@@ -14,6 +14,8 @@ import sys
 import tempfile
 import zipfile
 
+from remote_server import Server
+
 SKIPPED = 77
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 NEEDED = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2",
@@ -77,6 +79,18 @@ rank, ranks = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
 parabat.write("ranks.bat", np.full((9, 3), rank, float), {"id": np.arange(9) + 9 * rank}, comm=MPI.COMM_WORLD)
 with parabat.open("ranks.bat", MPI.COMM_WORLD) as dataset:
     assert sorted(dataset.read()["id"]) == list(range(9 * ranks)) and ranks == 2
+"""
+
+# An address is read through the system's libcurl, which no other code has loaded.
+REMOTE = """
+import ctypes, numpy as np, parabat, parabat._library
+assert parabat._library.library().bat_has_libcurl() == {has}
+assert ("libcurl" in open("/proc/self/maps").read()) == {has}
+try:
+    with parabat.open({address!r}) as remote, parabat.open("step.bat") as local:
+        assert {has} and np.array_equal(remote.read()["id"], local.read()["id"])
+except parabat.BatError as error:
+    assert not {has} and "there is no libcurl on this system" in str(error), error
 """
 
 NO_MPI = """
@@ -156,6 +170,17 @@ def main(folder, other, *mpiexec):
 
         run(USE.format(package=package))
         run(NO_MPI)
+        server = Server(SOURCE / "testing" / "common" / "remote" / "server.py", scratch)
+        try:
+            for has in (True, False):
+                # An empty file in place of the library cannot be loaded.
+                hidden = pathlib.Path(scratch, "hidden")
+                hidden.mkdir(exist_ok=True)
+                for name in () if has else ("libcurl.so.4", "libcurl-gnutls.so.4", "libcurl.so"):
+                    (hidden / name).touch()
+                run(REMOTE.format(has=has, address=server.address("step.bat")), LD_LIBRARY_PATH=str(hidden))
+        finally:
+            server.stop()
         command = python.with_name("parabat")
         reported = subprocess.run([command, "info", "step.bat"], check=True, cwd=scratch, env=clean(), capture_output=True, text=True)
         assert "200,000 particles" in reported.stdout, reported.stdout
