@@ -122,6 +122,19 @@ def check_errors(server):
     return server
 
 
+def check_settings(server):
+    """The page Remote Files of the settings: what another reader left in the folder is not requested again."""
+    servermanager.vtkSMParaViewPipelineController().UpdateSettingsProxies(servermanager.ActiveConnection.Session)
+    settings = GetSettingsProxy("RemoteFileSettings")
+    cache = f"{FOLDER}/cache"
+    settings.CacheFolder, settings.CacheSizeGiB, settings.TimeoutSeconds = cache, 1, 20
+    reader = OpenDataFile(server.address("grid.idx", "cached"))
+    fetch(reader)
+    Delete(reader)
+    assert sum(os.path.getsize(f"{cache}/{name}") for name in os.listdir(cache)) > 60000, os.listdir(cache)
+    settings.CacheFolder = ""
+
+
 def check_abort(server):
     reader = BATReader(FileName=[server.address("large.bat", "stall;after=8")])
     inner = reader.GetClientSideObject().GetReader()
@@ -146,6 +159,7 @@ try:
     remote, local = check_series(server)
     check_state(remote, local)
     check_others(server)
+    check_settings(server)
     check_abort(server)
     server = check_errors(server)
 finally:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files that a function of the program reads: the same bytes, few calls, and its failures as errors.
+// Files that a function of the program reads: the same bytes, few calls, and its failures as
+// errors.
 
 #include "bat/remote_reader.hpp"
 
@@ -105,7 +106,8 @@ void check_bytes(const RandomAccessFile& file, const Store& store, std::uint64_t
   for (int i = 0; i != 50; ++i)
   {
     const std::size_t first = random() % store.bytes.size();
-    const std::size_t count = 1 + random() % std::min<std::size_t>(store.bytes.size() - first, 70000);
+    const std::size_t count =
+      1 + random() % std::min<std::size_t>(store.bytes.size() - first, 70000);
     std::vector<std::byte> to(count);
     file.read(first, to.data(), count);
     ASSERT_EQ(0, std::memcmp(to.data(), store.bytes.data() + first, count));

@@ -16,8 +16,8 @@ namespace bat
 struct RemotePart
 {
   std::uint64_t first = 0;
-  std::uint64_t count = 0;   ///< at least 1; a smaller file has fewer
-  bool is_from_end = false;  ///< the last `count` bytes; `first` is 0
+  std::uint64_t count = 0;  ///< at least 1; a smaller file has fewer
+  bool is_from_end = false; ///< the last `count` bytes; `first` is 0
 };
 
 /// What it returned.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Addresses of remote files: http://, https:// and s3://, and reader:// for those of a RemoteReader.
+// Addresses of remote files: http://, https:// and s3://, and reader:// for those of a
+// RemoteReader.
 //
 //   https://user:password@host:8080/folder/top.bat?token=secret
 //   scheme  user_info     host port path          query
@@ -29,7 +30,7 @@ struct Address
   };
 
   Scheme scheme = Scheme::Https;
-  std::string user_info;  ///< percent-encoded; a secret
+  std::string user_info; ///< percent-encoded; a secret
   /// In lower case, IPv6 in brackets. The bucket of an s3 address; the number of a reader.
   std::string host;
   std::uint16_t port = 0; ///< 0: the default of the scheme

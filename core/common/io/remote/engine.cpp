@@ -7,7 +7,6 @@
 #include "common/io/remote/reader_pool.hpp"
 #include "common/io/remote/settings.hpp"
 
-
 #include <algorithm>
 #include <cstring>
 #include <exception>

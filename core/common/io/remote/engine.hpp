@@ -6,15 +6,15 @@
 //   queues, one per host     reads before prefetches, each in the order in which they were asked
 //   for
 //        |
-//   the loop's thread        at most max_requests per host in flight; redirects, retries, time-outs;
-//   or the reader's threads  for files of a RemoteReader
+//   the loop's thread        at most max_requests per host in flight; redirects, retries,
+//   time-outs; or the reader's threads  for files of a RemoteReader
 //        |
 //   pages, least recently used first out     and the disk cache, if there is one
 //
 // One mutex guards everything but the transfers, which only the loop's thread touches. The engine
-// is never destroyed. The loop starts when a server is asked for the first time. It ends at exit, before the TLS library is cleaned up. A forked child
-// has no loop and forgets the engine of its parent: remote files stay usable, and its cache begins
-// empty.
+// is never destroyed. The loop starts when a server is asked for the first time. It ends at exit,
+// before the TLS library is cleaned up. A forked child has no loop and forgets the engine of its
+// parent: remote files stay usable, and its cache begins empty.
 #pragma once
 
 #include "bat/error.hpp"

@@ -542,8 +542,7 @@ void RemoteLoop::evaluate(Transfer& transfer, CURLcode code, End end)
     ++this->engine_.statistics_.retries;
     return;
   }
-  this->fail_request(
-    request, Error(verdict.code, verdict.text + attempts_text(request->retries)));
+  this->fail_request(request, Error(verdict.code, verdict.text + attempts_text(request->retries)));
 }
 
 // Returns false if the answer is not a redirect.

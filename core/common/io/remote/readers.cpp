@@ -32,8 +32,7 @@ Readers& readers()
 }
 }
 
-RemoteAnswer ReaderCall::operator()(
-  const std::string& path, const RemotePart& part, std::byte* to)
+RemoteAnswer ReaderCall::operator()(const std::string& path, const RemotePart& part, std::byte* to)
 {
   {
     const std::lock_guard<std::mutex> lock(this->mutex_);

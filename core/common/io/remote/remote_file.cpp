@@ -143,8 +143,7 @@ RemoteFile::RemoteFile(const std::string& address, const RemoteHints& hints)
   source->version = version;
   source->is_open = true;
   source->is_shared = is_shared(*source);
-  source->is_kept =
-    source->is_shared || (source->reader && source->version.has_strong_etag());
+  source->is_kept = source->is_shared || (source->reader && source->version.has_strong_etag());
   source->key = make_key(*source);
   this->source_ = source;
   this->version_ = version.identifier().empty() || version.has_strong_etag()

@@ -36,8 +36,7 @@ std::chrono::milliseconds retry_pause(int retries)
 {
   static thread_local std::minstd_rand generator{ std::random_device{}() };
   std::uniform_real_distribution<double> factor(0.5, 1.5);
-  const auto pause =
-    remote_settings().first_pause * (std::int64_t{ 1 } << std::min(retries, 20));
+  const auto pause = remote_settings().first_pause * (std::int64_t{ 1 } << std::min(retries, 20));
   return std::chrono::milliseconds(
     static_cast<std::int64_t>(static_cast<double>(pause.count()) * factor(generator)));
 }

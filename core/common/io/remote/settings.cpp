@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/io/remote/settings.hpp"
 
+#include "bat/remote_options.hpp"
 #include "common/fail.hpp"
 
 #include <fmt/format.h>
@@ -169,4 +170,22 @@ void set_remote_settings(const RemoteSettings& settings)
   }
   (void)node.release();
 }
+}
+
+void bat::set_remote_options(const RemoteOptions& options)
+{
+  io::RemoteSettings settings = io::read_remote_settings();
+  if (!options.cache_folder.empty())
+  {
+    settings.cache_folder = std::filesystem::absolute(options.cache_folder);
+  }
+  if (options.cache_bytes != 0)
+  {
+    settings.cache_bytes = options.cache_bytes;
+  }
+  if (options.timeout.count() > 0)
+  {
+    settings.stall_timeout = options.timeout;
+  }
+  io::set_remote_settings(settings);
 }
