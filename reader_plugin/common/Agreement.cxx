@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Agreement.h"
 
+#include "bat/address.hpp"
+#include "bat/recorded_reads.hpp"
+
 #include "vtkCommunicator.h"
 #include "vtkMultiProcessController.h"
 #include "vtkMultiProcessStream.h"
 #include "vtkType.h"
 
+#include <cstddef>
+#include <exception>
 #include <functional>
 #include <limits>
 #include <vector>
@@ -39,6 +44,46 @@ bat_vtk::Comparison bat_vtk::Compare(vtkMultiProcessController* controller, bool
   int any[3] = { 0, 0, 0 };
   controller->AllReduce(local, any, 3, vtkCommunicator::MAX_OP);
   return { any[0] != 0, any[1] > -any[2] };
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::ReadFirstOnRoot(vtkMultiProcessController* controller, const std::string& fileName,
+  const std::function<void()>& f)
+{
+  if (IsAlone(controller) || !bat::is_address(fileName))
+  {
+    f();
+    return;
+  }
+  std::vector<std::byte> reads;
+  std::exception_ptr failure;
+  const bool isRoot = controller->GetLocalProcessId() == 0;
+  if (isRoot)
+  {
+    try
+    {
+      const bat::RecordedReads record;
+      f();
+      reads = record.pack();
+    }
+    catch (...)
+    {
+      failure = std::current_exception();
+    }
+  }
+  auto size = static_cast<vtkIdType>(reads.size());
+  controller->Broadcast(&size, 1, 0);
+  reads.resize(static_cast<std::size_t>(size));
+  controller->Broadcast(reinterpret_cast<unsigned char*>(reads.data()), size, 0);
+  if (failure)
+  {
+    std::rethrow_exception(failure);
+  }
+  if (!isRoot)
+  {
+    const bat::ReplayedReads replay(reads);
+    f();
+  }
 }
 
 //------------------------------------------------------------------------------

@@ -42,6 +42,8 @@ namespace
 constexpr int kQueriesTag = 3;
 constexpr int kCountsTag = 4;
 constexpr int kParticlesTag = 5;
+/// Messages, of 2 MiB each, whose particles are requested from a server together.
+constexpr std::uint64_t kMessagesPerPrefetch = 16;
 
 /// A reader, and the leaf files that it reads for this rank: indices into RankQuery::leaves, per
 /// round.
@@ -380,7 +382,8 @@ private:
       (void)this->dataset_.leaf(task.leaf);
       ++this->cost_.opens;
       const Requested& w = requested[task.leaf];
-      if (task.file_bytes <= this->read_.memory_bytes &&
+      // Pages of a remote file stay in the cache, so that no part is requested twice.
+      if (!this->dataset_.is_remote() && task.file_bytes <= this->read_.memory_bytes &&
         reads_whole(
           w.requests, w.shares, this->query_.column_share(), static_cast<double>(task.file_bytes)))
       {
@@ -454,6 +457,10 @@ private:
     // arrived.
     this->failure_.reset();
     this->post_receives();
+    if (this->dataset_.is_remote())
+    {
+      this->keep_failure(attempt([&] { this->prefetch_found(); }));
+    }
     for (Answer& answer : this->answers_)
     {
       if (answer.rank_request->source == this->comm_.rank())
@@ -693,6 +700,7 @@ private:
   void send_answer(Answer& answer)
   {
     std::vector<DatasetSelection> portions;
+    std::vector<DatasetSelection> blocks; // of what is prefetched from a server
     this->keep_failure(attempt(
       [&]
       {
@@ -705,10 +713,20 @@ private:
           }
         }
         portions = split(all, this->rows_per_message_);
+        if (this->dataset_.is_remote())
+        {
+          blocks = split(all, kMessagesPerPrefetch * this->rows_per_message_);
+          this->prefetch(blocks.empty() ? all : blocks.front());
+        }
       }));
     std::uint64_t rest = total(answer);
     for (std::size_t p = 0; rest != 0; ++p)
     {
+      if (p % kMessagesPerPrefetch == 0 && p / kMessagesPerPrefetch + 1 < blocks.size())
+      {
+        this->keep_failure(
+          attempt([&] { this->prefetch(blocks[p / kMessagesPerPrefetch + 1]); }));
+      }
       const std::uint64_t rows = std::min(rest, this->rows_per_message_);
       this->send_rows(
         answer.rank_request->source, rows, p < portions.size() ? &portions[p] : nullptr);
@@ -727,6 +745,35 @@ private:
     const std::uint64_t bytes = rows * this->query_.row_bytes;
     this->sends_.send(this->comm_, target, kParticlesTag, bytes);
     this->note_sent(target, bytes);
+  }
+
+  void prefetch(const DatasetSelection& selection) const
+  {
+    const std::vector<std::size_t> attributes = this->query_.attributes();
+    for (const DatasetSelection::Part& part : selection.parts)
+    {
+      this->source(part.leaf).prefetch(part.selection, attributes);
+    }
+  }
+
+  // Requests what the ranks get first from the server.
+  void prefetch_found() const
+  {
+    const std::uint64_t maximum =
+      kMessagesPerPrefetch * this->rows_per_message_ * this->query_.row_bytes;
+    const std::vector<std::size_t> attributes = this->query_.attributes();
+    std::uint64_t bytes = 0;
+    for (const Answer& answer : this->answers_)
+    {
+      for (std::size_t i = 0; i != answer.found.size(); ++i)
+      {
+        bytes += answer.found[i].count * this->query_.row_bytes;
+        if (!answer.found[i].spans.empty() && bytes <= maximum)
+        {
+          this->source((*answer.leaves)[i].leaf).prefetch(answer.found[i], attributes);
+        }
+      }
+    }
   }
 
   void pack(const DatasetSelection& portion, std::byte* at) const

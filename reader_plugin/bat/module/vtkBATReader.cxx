@@ -915,7 +915,12 @@ int vtkBATReader::RequestInformation(
   vtkInformation* outInfo = outputVector->GetInformationObject(0);
   outInfo->Set(vtkAlgorithm::CAN_HANDLE_PIECE_REQUEST(), 1);
   this->DescribeNothing(outInfo);
-  const Failure failure = Failure::Of([&]() { this->DescribeFile(outInfo); });
+  const Failure failure = Failure::Of(
+    [&]()
+    {
+      bat_vtk::ReadFirstOnRoot(this->Internals->Controller, TextOrEmpty(this->FileName),
+        [&]() { this->DescribeFile(outInfo); });
+    });
   this->Internals->FillingSelection = false;
   if (failure)
   {
@@ -1120,22 +1125,27 @@ void vtkBATReader::LoadPiece(vtkInformation* outInfo, vtkPolyData* output)
 
   vtkInternals& self = *this->Internals;
   bat_vtk::LoadedParticles& loaded = self.Loaded;
-  const bat::Dataset& file = self.Open();
-  self.File.Keep();
   bat_vtk::LoadedParticles::Request request;
-  request.File = &file;
-  request.Generation = self.File.Generation();
-  request.Query = self.MakeQuery(file);
-  request.Query.part = static_cast<std::uint32_t>(std::min(piece, pieces - 1));
-  request.Query.parts = static_cast<std::uint32_t>(pieces);
-  request.Attributes = self.RequestedAttributes(file);
-  request.SkipDamaged = this->SkipDamaged;
+  double target = 0.0;
+  bat_vtk::ReadFirstOnRoot(self.Controller, TextOrEmpty(this->FileName),
+    [&]()
+    {
+      const bat::Dataset& file = self.Open();
+      self.File.Keep();
+      request.File = &file;
+      request.Generation = self.File.Generation();
+      request.Query = self.MakeQuery(file);
+      request.Query.part = static_cast<std::uint32_t>(std::min(piece, pieces - 1));
+      request.Query.parts = static_cast<std::uint32_t>(pieces);
+      request.Attributes = self.RequestedAttributes(file);
+      request.SkipDamaged = this->SkipDamaged;
+      target = self.ChooseQuality(request);
+    });
   request.Progress = [this](double share)
   {
     this->UpdateProgress(share);
     return !this->Internals->Refining.IsPutOff() && !this->CheckAbort();
   };
-  const double target = self.ChooseQuality(request);
   if (!loaded.CanAdd(request))
   {
     self.Cells = {};

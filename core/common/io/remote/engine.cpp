@@ -3,6 +3,7 @@
 
 #include "bat/scoped_stop.hpp"
 #include "common/fail.hpp"
+#include "common/io/remote/read_record.hpp"
 #include "common/io/remote/settings.hpp"
 
 #include <curl/curl.h>
@@ -57,6 +58,9 @@ std::vector<std::uint64_t> gap_pages(
 /// What the process has of one version of a remote file.
 struct CachedFile
 {
+  std::string key;
+  bool is_shared = false;
+  std::uint64_t size = 0;
   std::unordered_map<std::uint64_t, RemoteEngine::PageList::iterator> pages;
   std::unordered_map<std::uint64_t, RemoteEngine::RequestPointer> in_flight;
   std::unordered_map<std::uint64_t, std::uint64_t> requested; ///< 64 pages per word
@@ -67,6 +71,18 @@ struct CachedFile
     return this->pages.count(index) != 0 || this->in_flight.count(index) != 0;
   }
 };
+
+namespace
+{
+void note(
+  const CachedFile& file, std::uint64_t index, const std::shared_ptr<const std::vector<std::byte>>& page)
+{
+  if (is_recording())
+  {
+    note_page(file.key, file.is_shared, file.size, index, page);
+  }
+}
+}
 
 /// Pieces that a read needs. Releases their requests, however the read ends.
 class RemoteEngine::Held
@@ -113,6 +129,9 @@ CachedFile& RemoteEngine::file(const RemoteSource& source)
   if (!known)
   {
     auto file = std::make_unique<CachedFile>();
+    file->key = source.key;
+    file->is_shared = source.is_shared;
+    file->size = source.version.size;
     const RemoteSettings& settings = remote_settings();
     if (source.is_shared && !settings.cache_folder.empty())
     {
@@ -274,6 +293,7 @@ void RemoteEngine::collect(CachedFile& file, const std::vector<std::uint64_t>& i
     {
       this->pages_.splice(this->pages_.begin(), this->pages_, cached->second);
       pieces.push_back({ index * kPageBytes, cached->second->data, nullptr });
+      note(file, index, cached->second->data);
       this->finished_depth_ = std::max(this->finished_depth_, cached->second->depth);
     }
     else if (const auto found = file.in_flight.find(index); found != file.in_flight.end())
@@ -554,6 +574,12 @@ void RemoteEngine::add(
   this->save(source, first, pages);
 }
 
+void RemoteEngine::add_page(const RemoteSource& source, std::uint64_t index, Page page)
+{
+  const std::lock_guard<std::mutex> lock(this->mutex_);
+  this->insert(this->file(source), index, std::move(page), 0);
+}
+
 void RemoteEngine::save(
   const RemoteSource& source, std::uint64_t first, const std::vector<Page>& pages)
 {
@@ -577,6 +603,7 @@ void RemoteEngine::save(
 
 void RemoteEngine::insert(CachedFile& file, std::uint64_t index, Page page, std::uint64_t depth)
 {
+  note(file, index, page);
   if (file.pages.count(index) != 0)
   {
     return;

@@ -94,6 +94,9 @@ public:
 
   /// Adds the bytes of the head or tail of a file to the cache, as far as they fill pages.
   void add(const RemoteSource& source, std::uint64_t offset, const RemoteRequest& request);
+  /// Adds a page that another process has read.
+  void add_page(const RemoteSource& source, std::uint64_t index,
+    std::shared_ptr<const std::vector<std::byte>> page);
   /// Returns a copy for the version that was found.
   [[nodiscard]] RemoteSource copy(const RemoteSource& source);
   /// Throws as wait(). The range is inside the file.

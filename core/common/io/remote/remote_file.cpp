@@ -2,6 +2,7 @@
 #include "common/io/remote/remote_file.hpp"
 
 #include "common/fail.hpp"
+#include "common/io/remote/read_record.hpp"
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -89,6 +90,14 @@ RemoteVersion find_version(const RemoteRequest& head)
   return version;
 }
 
+// Returns the text that identifies a version.
+std::string text_of(const RemoteVersion& version)
+{
+  return version.identifier().empty() || version.has_strong_etag()
+    ? version.identifier()
+    : fmt::format("{}, {} bytes", version.last_modified, version.size);
+}
+
 // Servers without ranges from the end refuse the tail. It is then read when it is needed.
 const RemoteRequest* wait_for_tail(const PendingRequest& pending, const RemoteVersion& version)
 {
@@ -108,6 +117,19 @@ const RemoteRequest* wait_for_tail(const PendingRequest& pending, const RemoteVe
 RemoteFile::RemoteFile(const std::string& address, const RemoteHints& hints)
 {
   const std::shared_ptr<const RemoteSource> requested = make_source(address);
+  if (const std::shared_ptr<const OpenedFile> known = find_replayed(address))
+  {
+    auto source = std::make_shared<RemoteSource>(RemoteEngine::get().copy(*requested));
+    source->version = known->version;
+    source->is_open = true;
+    source->is_shared = known->is_shared;
+    source->key = known->key;
+    this->source_ = source;
+    this->version_ = text_of(known->version);
+    this->is_whole_ = known->is_whole;
+    this->whole_ = known->whole;
+    return;
+  }
   RemoteEngine& engine = RemoteEngine::get();
   const PendingRequest pending_head(
     requested, { Part::Head, 0, std::max<std::uint64_t>(hints.head, kPageBytes) });
@@ -128,13 +150,19 @@ RemoteFile::RemoteFile(const std::string& address, const RemoteHints& hints)
   source->is_shared = is_shared(*source);
   source->key = make_key(*source, source->is_shared);
   this->source_ = source;
-  this->version_ = version.identifier().empty() || version.has_strong_etag()
-    ? version.identifier()
-    : fmt::format("{}, {} bytes", version.last_modified, version.size);
+  this->version_ = text_of(version);
   if (head.is_whole)
   {
     this->is_whole_ = true;
     this->whole_ = head.body;
+  }
+  if (is_recording())
+  {
+    note_opened(
+      { address, version, source->key, source->is_shared, this->is_whole_, this->whole_ });
+  }
+  if (head.is_whole)
+  {
     return;
   }
   engine.add(*source, 0, head);

@@ -3,6 +3,7 @@
 #include "common/io/remote/address.hpp"
 #include "common/io/remote/remote_file.hpp"
 
+#include "bat/recorded_reads.hpp"
 #include "common/fail.hpp"
 
 namespace bat::io
@@ -26,4 +27,23 @@ RemoteStatistics remote_statistics()
 {
   return {};
 }
+}
+
+namespace bat
+{
+struct RecordedReads::Impl
+{
+};
+RecordedReads::RecordedReads() = default;
+RecordedReads::~RecordedReads() = default;
+std::vector<std::byte> RecordedReads::pack() const
+{
+  return {};
+}
+
+struct ReplayedReads::Impl
+{
+};
+ReplayedReads::ReplayedReads(const std::vector<std::byte>&) {}
+ReplayedReads::~ReplayedReads() = default;
 }
