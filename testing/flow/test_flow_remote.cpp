@@ -98,7 +98,7 @@ TEST_F(FlowRemote, lines_are_those_of_the_local_series_and_requests_bring_many_b
       EXPECT_EQ(remote.checksum(), local.checksum());
       EXPECT_EQ(remote.times, local.times);
       const std::size_t requests = server.requests(run).size();
-      EXPECT_LT(requests, remote.statistics.touched / 4 + 4 * kLevels)
+      EXPECT_LT(requests, remote.statistics.touched / 2)
         << count << " lines, " << io_threads << " threads";
     }
   }

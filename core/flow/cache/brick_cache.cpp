@@ -34,10 +34,10 @@ namespace bat::flow
 {
 namespace
 {
-constexpr std::size_t kCacheLineBytes = 64;  // bytes of a line of the processor's cache
-constexpr std::size_t kMinSlots = 32;        // one cell at two times can need 16 bricks
-constexpr std::size_t kTableBytes = 48;      // per slot, for the table and the lists
-constexpr double kSlowReadNanoseconds = 5e4; // ns
+constexpr std::size_t kCacheLineBytes = 64;         // bytes of a line of the processor's cache
+constexpr std::size_t kMinSlots = 32;               // one cell at two times can need 16 bricks
+constexpr std::size_t kTableBytes = 48;             // per slot, for the table and the lists
+constexpr double kSlowReadNanoseconds = 5e4;        // ns
 constexpr std::chrono::milliseconds kGatherTime(2); // little compared with a server's answer
 
 void check(const BrickSource& source, const CacheOptions& options)

@@ -724,8 +724,7 @@ private:
     {
       if (p % kMessagesPerPrefetch == 0 && p / kMessagesPerPrefetch + 1 < blocks.size())
       {
-        this->keep_failure(
-          attempt([&] { this->prefetch(blocks[p / kMessagesPerPrefetch + 1]); }));
+        this->keep_failure(attempt([&] { this->prefetch(blocks[p / kMessagesPerPrefetch + 1]); }));
       }
       const std::uint64_t rows = std::min(rest, this->rows_per_message_);
       this->send_rows(

@@ -50,8 +50,8 @@ protected:
     if (rank() == 0)
     {
       const clouds::Cloud cloud = make_cloud();
-      for (const auto& [name, target] :
-        { std::pair("one.bat", std::uint64_t{ 1 } << 40), std::pair("many.bat", std::uint64_t{ 1 } << 20) })
+      for (const auto& [name, target] : { std::pair("one.bat", std::uint64_t{ 1 } << 40),
+             std::pair("many.bat", std::uint64_t{ 1 } << 20) })
       {
         bat::mpi::WriteOptions options;
         options.target_bytes = target;
@@ -85,7 +85,7 @@ protected:
 std::unique_ptr<mpi_test::SharedDir> Remote::shared;
 std::unique_ptr<RemoteServer> Remote::server;
 
-/// The query of all ranks together; `split` gives each rank its share.
+/// The query of all ranks combined; `split` gives each rank its share.
 struct Case
 {
   std::string text;
@@ -144,14 +144,14 @@ TEST_F(Remote, ranks_together_request_little_more_than_one)
     {
       SCOPED_TRACE(name + ", " + c.text);
       const std::string alone = fresh_segment();
-      const std::string together = fresh_segment();
+      const std::string combined = fresh_segment();
       const std::string alone_at = address(alone, name);
       if (rank() == 0)
       {
         (void)bat::mpi::read_particles(
           MPI_COMM_SELF, bat::mpi::open_dataset(MPI_COMM_SELF, alone_at), c.query);
       }
-      const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, address(together, name));
+      const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, address(combined, name));
       bat::Query own = c.query;
       c.split(own);
       bat::mpi::ReadReport report;
@@ -163,10 +163,10 @@ TEST_F(Remote, ranks_together_request_little_more_than_one)
       if (rank() == 0)
       {
         const auto one = static_cast<double>(server->bytes(alone));
-        const auto many = static_cast<double>(server->bytes(together));
+        const auto many = static_cast<double>(server->bytes(combined));
         std::printf("%-8s %-26s %8.0f KiB in %4zu requests by one rank, %5.3f times in %4zu: %s\n",
           name.c_str(), c.text.c_str(), one / 1024, server->requests(alone).size(), many / one,
-          server->requests(together).size(), report.reason.c_str());
+          server->requests(combined).size(), report.reason.c_str());
         EXPECT_LE(many, 1.1 * one) << report.reason;
       }
     }
@@ -194,7 +194,8 @@ TEST_F(Remote, server_that_fails_is_the_same_error_on_all_ranks)
           const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, at);
           (void)bat::mpi::read_particles(MPI_COMM_WORLD, dataset, own);
         });
-      EXPECT_NE(error.find("503"), std::string::npos) << name << " after " << after << ": " << error;
+      EXPECT_NE(error.find("503"), std::string::npos)
+        << name << " after " << after << ": " << error;
       EXPECT_EQ(error, mpi_test::of_root(error));
     }
   }

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <exception>
 #include <iterator>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -21,6 +22,9 @@ namespace
 {
 /// How often a waiting read calls its ScopedStop.
 constexpr std::chrono::milliseconds kStopInterval(50);
+/// Requests grow up to this size while they wait for their turn. Larger ones would make reads of
+/// few bytes in them wait.
+constexpr std::uint64_t kMaxExtendedBytes = std::uint64_t{ 1 } << 20;
 /// Pages that a read plans at a time: those of one window are requested while the window before is
 /// waited for.
 constexpr std::uint64_t kWindowPages = (std::uint64_t{ 64 } << 20) / kPageBytes;
@@ -62,8 +66,8 @@ struct CachedFile
   bool is_shared = false;
   std::uint64_t size = 0;
   std::unordered_map<std::uint64_t, RemoteEngine::PageList::iterator> pages;
-  std::unordered_map<std::uint64_t, RemoteEngine::RequestPointer> in_flight;
-  std::unordered_map<std::uint64_t, std::uint64_t> requested; ///< 64 pages per word
+  std::map<std::uint64_t, RemoteEngine::RequestPointer> in_flight; ///< by page
+  std::unordered_map<std::uint64_t, std::uint64_t> requested;      ///< 64 pages per word
   std::shared_ptr<const DiskPages> disk;
 
   [[nodiscard]] bool is_known(std::uint64_t index) const
@@ -74,8 +78,8 @@ struct CachedFile
 
 namespace
 {
-void note(
-  const CachedFile& file, std::uint64_t index, const std::shared_ptr<const std::vector<std::byte>>& page)
+void note(const CachedFile& file, std::uint64_t index,
+  const std::shared_ptr<const std::vector<std::byte>>& page)
 {
   if (is_recording())
   {
@@ -376,6 +380,10 @@ void RemoteEngine::request(const std::shared_ptr<const RemoteSource>& source,
     {
       last = missing[i];
     }
+    if (this->extend_queued(file, begin, last, excluded, pieces))
+    {
+      continue;
+    }
     const std::uint64_t offset = begin * kPageBytes;
     const std::uint64_t bytes = std::min((last + 1) * kPageBytes, source->version.size) - offset;
     if (!pieces && this->prefetch_bytes_ + bytes > settings.memory / 2)
@@ -403,6 +411,68 @@ void RemoteEngine::request(const std::shared_ptr<const RemoteSource>& source,
       this->prefetch_bytes_ += bytes;
     }
   }
+}
+
+// Adds the pages, and those between, to a request close to them that was not sent yet. Returns
+// false if there is none.
+bool RemoteEngine::extend_queued(CachedFile& file, std::uint64_t first, std::uint64_t last,
+  const std::vector<std::uint64_t>& excluded, std::vector<Piece>* pieces)
+{
+  const RemoteSettings& settings = remote_settings();
+  const auto is_free = [&](std::uint64_t index)
+  { return !file.is_known(index) && !std::binary_search(excluded.begin(), excluded.end(), index); };
+  const auto extend = [&](const RequestPointer& queued, std::uint64_t begin, std::uint64_t end)
+  {
+    const std::uint64_t old_begin = queued->span.first / kPageBytes;
+    const std::uint64_t old_end = (queued->span.first + queued->span.count - 1) / kPageBytes + 1;
+    const std::uint64_t pages = std::max(end, old_end) - std::min(begin, old_begin);
+    const std::uint64_t gap = (end - begin) - (last + 1 - first);
+    if (queued->state != RemoteRequest::State::Queued || queued->span.part != Part::Range ||
+      gap * kPageBytes > settings.max_gap ||
+      pages * kPageBytes > std::min(settings.max_request, kMaxExtendedBytes))
+    {
+      return false;
+    }
+    for (std::uint64_t index = begin; index != end; ++index)
+    {
+      if ((index < first || index > last) && !is_free(index))
+      {
+        return false;
+      }
+    }
+    const std::uint64_t offset = begin * kPageBytes;
+    const std::uint64_t bytes = std::min(end * kPageBytes, file.size) - offset;
+    if (queued->is_prefetch && !pieces && this->prefetch_bytes_ + bytes > settings.memory / 2)
+    {
+      return false;
+    }
+    queued->span.first = std::min(queued->span.first, offset);
+    queued->span.count += bytes;
+    this->prefetch_bytes_ += queued->is_prefetch ? bytes : 0;
+    for (std::uint64_t index = begin; index != end; ++index)
+    {
+      file.in_flight[index] = queued;
+    }
+    this->note_requested(file, offset, bytes);
+    if (pieces)
+    {
+      this->promote(queued);
+      pieces->push_back({ 0, nullptr, queued });
+      ++queued->waiters;
+    }
+    return true;
+  };
+  const auto after = file.in_flight.upper_bound(last);
+  if (after != file.in_flight.begin())
+  {
+    const auto& [index, request] = *std::prev(after);
+    if (extend(RequestPointer(request), index + 1, last + 1))
+    {
+      return true;
+    }
+  }
+  return after != file.in_flight.end() &&
+    extend(RequestPointer(after->second), first, after->first);
 }
 
 void RemoteEngine::note_requested(CachedFile& file, std::uint64_t first, std::uint64_t bytes)

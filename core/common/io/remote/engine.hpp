@@ -10,6 +10,9 @@
 //        |
 //   pages, least recently used first out     and the disk cache, if there is one
 //
+// While requests wait for their turn, new ones of pages close to theirs extend them: the busier the
+// server, the fewer and larger requests it gets.
+//
 // One mutex guards everything but the transfers, which only the loop's thread touches. The engine
 // is never destroyed. The loop ends at exit, before the TLS library is cleaned up. A forked child
 // has no loop and forgets the engine of its parent: remote files stay usable, and its cache begins
@@ -154,6 +157,8 @@ private:
   void request(const std::shared_ptr<const RemoteSource>& source,
     const std::vector<std::uint64_t>& missing, const std::vector<std::uint64_t>& excluded,
     std::vector<Piece>* pieces);
+  [[nodiscard]] bool extend_queued(CachedFile& file, std::uint64_t first, std::uint64_t last,
+    const std::vector<std::uint64_t>& excluded, std::vector<Piece>* pieces);
   void start(const std::shared_ptr<const RemoteSource>& source, std::uint64_t first,
     std::uint64_t last, std::vector<Piece>& pieces);
   void copy_pieces(
@@ -201,7 +206,7 @@ public:
   }
 
   const std::shared_ptr<const RemoteSource> source;
-  const Span span;
+  Span span; ///< may grow while the request is queued
   std::vector<std::byte> body;
   Response response;
   bool is_whole = false; ///< the body is the whole file

@@ -22,10 +22,7 @@ namespace
 class Packer
 {
 public:
-  void number(std::uint64_t value)
-  {
-    this->append(&value, sizeof(value));
-  }
+  void number(std::uint64_t value) { this->append(&value, sizeof(value)); }
   template <class Range>
   void range(const Range& values)
   {
@@ -290,8 +287,7 @@ ReplayedReads::ReplayedReads(const std::vector<std::byte>& packed)
   io::Unpacker bytes(packed);
   for (std::uint64_t count = bytes.number(); count != 0; --count)
   {
-    this->impl_->opened.push_back(
-      std::make_shared<const io::OpenedFile>(io::unpack_opened(bytes)));
+    this->impl_->opened.push_back(std::make_shared<const io::OpenedFile>(io::unpack_opened(bytes)));
   }
   for (std::uint64_t count = bytes.number(); count != 0; --count)
   {
