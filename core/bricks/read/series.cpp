@@ -320,8 +320,7 @@ bool Series::can_prefetch() const noexcept
   return this->impl_->is_remote;
 }
 
-void Series::prefetch(
-  std::size_t level, const std::vector<std::uint64_t>& bricks) const noexcept
+void Series::prefetch(std::size_t level, const std::vector<std::uint64_t>& bricks) const noexcept
 {
   (void)attempt([&] { this->level(level).prefetch(bricks); });
 }

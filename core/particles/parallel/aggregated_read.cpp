@@ -44,6 +44,9 @@ constexpr int kCountsTag = 4;
 constexpr int kParticlesTag = 5;
 /// Messages, of 2 MiB each, whose particles are requested from a server together.
 constexpr std::uint64_t kMessagesPerPrefetch = 16;
+/// Bytes of the answers that are requested from a server before the first is sent; less than the
+/// cache for remote files holds.
+constexpr std::uint64_t kMaxPrefetchBytes = std::uint64_t{ 96 } << 20;
 
 /// A reader, and the leaf files that it reads for this rank: indices into RankQuery::leaves, per
 /// round.
@@ -94,6 +97,29 @@ struct Piece
   std::uint64_t first_row = 0; ///< first row in the columns of the round
   std::uint64_t count = 0;
 };
+
+// Returns a selection of the particles in any of the spans.
+Selection merge_spans(std::vector<Span> spans)
+{
+  std::sort(
+    spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.first < b.first; });
+  Selection merged;
+  for (const Span& span : spans)
+  {
+    Span* const last = merged.spans.empty() ? nullptr : &merged.spans.back();
+    if (last && span.first <= last->first + last->count)
+    {
+      last->count = std::max(last->first + last->count, span.first + span.count) - last->first;
+      continue;
+    }
+    merged.spans.push_back(span);
+  }
+  for (const Span& span : merged.spans)
+  {
+    merged.count += span.count;
+  }
+  return merged;
+}
 
 class AggregatedReader
 {
@@ -755,23 +781,27 @@ private:
     }
   }
 
-  // Requests what the ranks get first from the server.
+  // Requests what the ranks get first from the server, for all of them together: ranks that share a
+  // leaf file often need particles that alternate in it.
   void prefetch_found() const
   {
-    const std::uint64_t maximum =
-      kMessagesPerPrefetch * this->rows_per_message_ * this->query_.row_bytes;
-    const std::vector<std::size_t> attributes = this->query_.attributes();
+    std::map<std::uint64_t, std::vector<Span>> spans; ///< by leaf file
     std::uint64_t bytes = 0;
     for (const Answer& answer : this->answers_)
     {
       for (std::size_t i = 0; i != answer.found.size(); ++i)
       {
         bytes += answer.found[i].count * this->query_.row_bytes;
-        if (!answer.found[i].spans.empty() && bytes <= maximum)
+        if (bytes <= kMaxPrefetchBytes)
         {
-          this->source((*answer.leaves)[i].leaf).prefetch(answer.found[i], attributes);
+          std::vector<Span>& all = spans[(*answer.leaves)[i].leaf];
+          all.insert(all.end(), answer.found[i].spans.begin(), answer.found[i].spans.end());
         }
       }
+    }
+    for (auto& [leaf, all] : spans)
+    {
+      this->source(leaf).prefetch(merge_spans(std::move(all)), this->query_.attributes());
     }
   }
 

@@ -40,6 +40,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -342,6 +343,13 @@ public:
     return failure || (counts.size() == 1 && *counts.begin() == combined.size());
   }
 
+  // Collective, once for each load of a file at an address.
+  void Prefetch(const std::function<void()>& prefetch)
+  {
+    this->HasPrefetched = true;
+    bat_vtk::PrefetchTogether(this->Controller, TextOrEmpty(this->Reader->FileName), prefetch);
+  }
+
   void WarnOfDamage()
   {
     if (this->WarnedGeneration != this->File.Generation())
@@ -480,6 +488,7 @@ public:
     double Quality = 0.0;
     double Radius = 0.0;
   } Shown; ///< restored if an update is cancelled
+  bool HasPrefetched = false;
   bool KeepWhenAborted = false;
   Failure Refused; ///< set by the reader that chooses the files
   std::string MatchError;
@@ -1080,7 +1089,12 @@ int vtkBATReader::RequestData(
     // meanwhile.
     output->Initialize();
     output->GetInformation()->Remove(vtkDataObject::DATA_TIME_STEP());
+    self.HasPrefetched = false;
     failure = Failure::Of([&]() { this->LoadPiece(outInfo, output); });
+    if (!self.HasPrefetched)
+    {
+      self.Prefetch([]() {}); // the others wait for a process that failed or has nothing to load
+    }
   } while (!self.Agree(failure));
   if (failure)
   {
@@ -1140,7 +1154,12 @@ void vtkBATReader::LoadPiece(vtkInformation* outInfo, vtkPolyData* output)
       request.Attributes = self.RequestedAttributes(file);
       request.SkipDamaged = this->SkipDamaged;
       target = self.ChooseQuality(request);
+      if (pieces > 1)
+      {
+        bat_vtk::OpenLeafFiles(request);
+      }
     });
+  request.Prefetch = [&self](const std::function<void()>& prefetch) { self.Prefetch(prefetch); };
   request.Progress = [this](double share)
   {
     this->UpdateProgress(share);

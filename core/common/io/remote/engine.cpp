@@ -557,8 +557,9 @@ void RemoteEngine::read(const std::shared_ptr<const RemoteSource>& source, std::
   }
 }
 
-void RemoteEngine::prefetch(
-  const std::shared_ptr<const RemoteSource>& source, const std::vector<ByteRange>& ranges)
+namespace
+{
+std::set<std::uint64_t> pages_of(const std::vector<ByteRange>& ranges)
 {
   std::set<std::uint64_t> indices;
   for (const ByteRange& range : ranges)
@@ -569,15 +570,46 @@ void RemoteEngine::prefetch(
       indices.insert(index);
     }
   }
-  const auto missing_pages = [&](const CachedFile& file)
+  return indices;
+}
+
+std::vector<std::uint64_t> missing_pages(
+  const CachedFile& file, const std::set<std::uint64_t>& indices)
+{
+  std::vector<std::uint64_t> missing;
+  std::copy_if(indices.begin(), indices.end(), std::back_inserter(missing),
+    [&](std::uint64_t index) { return !file.is_known(index); });
+  return missing;
+}
+}
+
+std::vector<std::uint64_t> RemoteEngine::find_missing(
+  const RemoteSource& source, const std::vector<ByteRange>& ranges)
+{
+  const std::set<std::uint64_t> indices = pages_of(ranges);
+  std::vector<std::uint64_t> missing;
+  std::shared_ptr<const DiskPages> disk;
   {
-    std::vector<std::uint64_t> missing;
-    std::copy_if(indices.begin(), indices.end(), std::back_inserter(missing),
-      [&](std::uint64_t index) { return !file.is_known(index); });
-    return missing;
-  };
+    const std::lock_guard<std::mutex> lock(this->mutex_);
+    missing = missing_pages(this->file(source), indices);
+    disk = this->file(source).disk;
+  }
+  if (disk && !missing.empty())
+  {
+    for (const std::uint64_t index : disk->find(missing))
+    {
+      missing.erase(std::remove(missing.begin(), missing.end(), index), missing.end());
+    }
+  }
+  return missing;
+}
+
+void RemoteEngine::prefetch(
+  const std::shared_ptr<const RemoteSource>& source, const std::vector<ByteRange>& ranges)
+{
+  std::set<std::uint64_t> indices = pages_of(ranges);
   Lock lock(this->mutex_);
-  std::vector<std::uint64_t> missing = missing_pages(this->file(*source));
+  std::vector<std::uint64_t> missing = missing_pages(this->file(*source), indices);
   std::vector<std::uint64_t> excluded;
   if (const std::shared_ptr<const DiskPages> disk = this->file(*source).disk;
       disk && !missing.empty())
@@ -589,7 +621,7 @@ void RemoteEngine::prefetch(
     }
     excluded = disk->find(gap_pages(missing, remote_settings().max_gap));
     lock.lock();
-    missing = missing_pages(this->file(*source));
+    missing = missing_pages(this->file(*source), indices);
   }
   if (!missing.empty())
   {

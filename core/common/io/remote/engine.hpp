@@ -108,6 +108,10 @@ public:
   /// Throws Error: OutOfMemory. Ranges are inside the file.
   void prefetch(
     const std::shared_ptr<const RemoteSource>& source, const std::vector<ByteRange>& ranges);
+  /// Returns the pages of these ranges that are neither cached nor in flight. Ranges are inside the
+  /// file.
+  [[nodiscard]] std::vector<std::uint64_t> find_missing(
+    const RemoteSource& source, const std::vector<ByteRange>& ranges);
   /// Removes the pages of a file from memory and disk.
   void forget(const RemoteSource& source) noexcept;
   /// Cancels prefetches of a file that no read waits for.

@@ -31,6 +31,11 @@ void note_opened(const OpenedFile& file) noexcept;
 void note_page(const std::string& key, bool is_shared, std::uint64_t file_bytes,
   std::uint64_t index, const std::shared_ptr<const std::vector<std::byte>>& page) noexcept;
 
+/// Whether prefetches are held.
+[[nodiscard]] bool is_holding() noexcept;
+/// Adds pages of a file to all HeldPrefetches. Never fails, as note_page().
+void hold(const OpenedFile& file, const std::vector<std::uint64_t>& pages) noexcept;
+
 /// Returns what another process has opened at the address, if a ReplayedReads knows it.
 [[nodiscard]] std::shared_ptr<const OpenedFile> find_replayed(const std::string& address);
 }

@@ -114,22 +114,36 @@ const RemoteRequest* wait_for_tail(const PendingRequest& pending, const RemoteVe
 }
 }
 
-RemoteFile::RemoteFile(const std::string& address, const RemoteHints& hints)
+void RemoteFile::use(const OpenedFile& known)
 {
-  const std::shared_ptr<const RemoteSource> requested = make_source(address);
+  auto source =
+    std::make_shared<RemoteSource>(RemoteEngine::get().copy(*make_source(known.address)));
+  source->version = known.version;
+  source->is_open = true;
+  source->is_shared = known.is_shared;
+  source->key = known.key;
+  this->source_ = source;
+  this->version_ = text_of(known.version);
+  this->is_whole_ = known.is_whole;
+  this->whole_ = known.whole;
+}
+
+RemoteFile::RemoteFile(const OpenedFile& known)
+  : address_(known.address)
+  , is_for_others_(true)
+{
+  this->use(known);
+}
+
+RemoteFile::RemoteFile(const std::string& address, const RemoteHints& hints)
+  : address_(address)
+{
   if (const std::shared_ptr<const OpenedFile> known = find_replayed(address))
   {
-    auto source = std::make_shared<RemoteSource>(RemoteEngine::get().copy(*requested));
-    source->version = known->version;
-    source->is_open = true;
-    source->is_shared = known->is_shared;
-    source->key = known->key;
-    this->source_ = source;
-    this->version_ = text_of(known->version);
-    this->is_whole_ = known->is_whole;
-    this->whole_ = known->whole;
+    this->use(*known);
     return;
   }
+  const std::shared_ptr<const RemoteSource> requested = make_source(address);
   RemoteEngine& engine = RemoteEngine::get();
   const PendingRequest pending_head(
     requested, { Part::Head, 0, std::max<std::uint64_t>(hints.head, kPageBytes) });
@@ -174,6 +188,10 @@ RemoteFile::RemoteFile(const std::string& address, const RemoteHints& hints)
 
 RemoteFile::~RemoteFile()
 {
+  if (this->is_for_others_)
+  {
+    return;
+  }
   (void)attempt([&] { RemoteEngine::get().drop_prefetches(*this->source_); });
   if (!this->source_->is_shared)
   {
@@ -222,6 +240,13 @@ void RemoteFile::prefetch(const std::vector<ByteRange>& ranges) const noexcept
         {
           inside.push_back({ range.offset, std::min(range.bytes, this->size() - range.offset) });
         }
+      }
+      if (is_holding())
+      {
+        hold({ this->address_, this->source_->version, this->source_->key, this->source_->is_shared,
+               false, {} },
+          RemoteEngine::get().find_missing(*this->source_, inside));
+        return;
       }
       if (!inside.empty())
       {

@@ -41,6 +41,22 @@ std::vector<std::byte> RecordedReads::pack() const
   return {};
 }
 
+struct HeldPrefetches::Impl
+{
+};
+HeldPrefetches::HeldPrefetches() = default;
+HeldPrefetches::~HeldPrefetches() = default;
+std::vector<std::byte> HeldPrefetches::pack() const
+{
+  return {};
+}
+
+std::vector<std::vector<std::byte>> read_share(
+  const std::vector<std::vector<std::byte>>& held, std::size_t)
+{
+  return std::vector<std::vector<std::byte>>(held.size());
+}
+
 struct ReplayedReads::Impl
 {
 };
