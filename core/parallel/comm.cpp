@@ -3,6 +3,7 @@
 
 #include "bat/error.hpp"
 #include "bat/ranks.hpp"
+#include "bat/recorded_reads.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -110,6 +111,34 @@ void broadcast_text(const OwnComm& comm, std::string& text, int root)
   std::vector<char> bytes(text.begin(), text.end());
   broadcast_records(comm, bytes, root);
   text.assign(bytes.begin(), bytes.end());
+}
+
+void read_first_on_root(const OwnComm& comm, bool is_remote, const std::function<void()>& f)
+{
+  std::vector<std::byte> reads;
+  collective(comm.get(),
+    [&]
+    {
+      if (comm.rank() == 0)
+      {
+        const auto record = is_remote ? std::make_unique<RecordedReads>() : nullptr;
+        f();
+        reads = record ? record->pack() : std::vector<std::byte>();
+      }
+    });
+  if (is_remote)
+  {
+    broadcast_records(comm, reads);
+  }
+  collective(comm.get(),
+    [&]
+    {
+      if (comm.rank() != 0)
+      {
+        const ReplayedReads replay(reads);
+        f();
+      }
+    });
 }
 
 namespace

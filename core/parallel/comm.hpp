@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -111,6 +112,10 @@ void broadcast_records(const OwnComm& comm, std::vector<Record>& records, int ro
   const RecordType type(sizeof(Record));
   MPI_Bcast(records.data(), static_cast<int>(count), type.get(), root, comm.get());
 }
+
+/// Collective. Calls f on rank 0, and if it succeeds, on the others. With `is_remote`, the others
+/// get what rank 0 has read from servers, and do not ask these again. All ranks throw if one fails.
+void read_first_on_root(const OwnComm& comm, bool is_remote, const std::function<void()>& f);
 
 /// Implementations of the functions in bat/ranks.hpp.
 [[nodiscard]] std::vector<std::string> gather_names(

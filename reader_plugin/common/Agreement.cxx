@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Agreement.h"
 
+#include "bat/address.hpp"
+#include "bat/recorded_reads.hpp"
+
 #include "vtkCommunicator.h"
 #include "vtkMultiProcessController.h"
 #include "vtkMultiProcessStream.h"
 #include "vtkType.h"
 
+#include <cstddef>
+#include <exception>
 #include <functional>
 #include <limits>
 #include <vector>
@@ -15,6 +20,45 @@ namespace
 bool IsAlone(vtkMultiProcessController* controller)
 {
   return !controller || controller->GetNumberOfProcesses() < 2;
+}
+
+void BroadcastBytes(vtkMultiProcessController* controller, std::vector<std::byte>& bytes, int root)
+{
+  auto size = static_cast<vtkIdType>(bytes.size());
+  controller->Broadcast(&size, 1, root);
+  bytes.resize(static_cast<std::size_t>(size));
+  if (size != 0)
+  {
+    controller->Broadcast(reinterpret_cast<unsigned char*>(bytes.data()), size, root);
+  }
+}
+
+// Returns the bytes of all processes on process `root`; nothing on the others.
+std::vector<std::vector<std::byte>> GatherBytes(
+  vtkMultiProcessController* controller, const std::vector<std::byte>& bytes, int root)
+{
+  const bool isRoot = controller->GetLocalProcessId() == root;
+  const auto processes = static_cast<std::size_t>(controller->GetNumberOfProcesses());
+  const auto own = static_cast<vtkIdType>(bytes.size());
+  std::vector<vtkIdType> sizes(processes);
+  controller->Gather(&own, sizes.data(), 1, root);
+  std::vector<vtkIdType> offsets(processes);
+  vtkIdType total = 0;
+  for (std::size_t i = 0; isRoot && i < processes; ++i)
+  {
+    offsets[i] = total;
+    total += sizes[i];
+  }
+  std::vector<std::byte> all(static_cast<std::size_t>(total));
+  controller->GatherV(reinterpret_cast<const unsigned char*>(bytes.data()),
+    reinterpret_cast<unsigned char*>(all.data()), own, sizes.data(), offsets.data(), root);
+  std::vector<std::vector<std::byte>> each;
+  for (std::size_t i = 0; isRoot && i < processes; ++i)
+  {
+    const auto begin = all.begin() + offsets[i];
+    each.emplace_back(begin, begin + sizes[i]);
+  }
+  return each;
 }
 
 // The value is positive.
@@ -39,6 +83,83 @@ bat_vtk::Comparison bat_vtk::Compare(vtkMultiProcessController* controller, bool
   int any[3] = { 0, 0, 0 };
   controller->AllReduce(local, any, 3, vtkCommunicator::MAX_OP);
   return { any[0] != 0, any[1] > -any[2] };
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::ReadFirstOnRoot(vtkMultiProcessController* controller, const std::string& fileName,
+  const std::function<void()>& f)
+{
+  if (IsAlone(controller) || !bat::is_address(fileName))
+  {
+    f();
+    return;
+  }
+  std::vector<std::byte> reads;
+  std::exception_ptr failure;
+  const bool isRoot = controller->GetLocalProcessId() == 0;
+  if (isRoot)
+  {
+    try
+    {
+      const bat::RecordedReads record;
+      f();
+      reads = record.pack();
+    }
+    catch (...)
+    {
+      failure = std::current_exception();
+    }
+  }
+  BroadcastBytes(controller, reads, 0);
+  if (failure)
+  {
+    std::rethrow_exception(failure);
+  }
+  if (!isRoot)
+  {
+    const bat::ReplayedReads replay(reads);
+    f();
+  }
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::PrefetchTogether(vtkMultiProcessController* controller, const std::string& fileName,
+  const std::function<void()>& prefetch)
+{
+  if (IsAlone(controller) || !bat::is_address(fileName))
+  {
+    static_cast<void>(Failure::Of(prefetch));
+    return;
+  }
+  std::vector<std::byte> own;
+  static_cast<void>(Failure::Of(
+    [&]()
+    {
+      const bat::HeldPrefetches held;
+      prefetch();
+      own = held.pack();
+    }));
+  std::vector<std::vector<std::byte>> all;
+  const int processes = controller->GetNumberOfProcesses();
+  for (int root = 0; root < processes; ++root)
+  {
+    all.push_back(root == controller->GetLocalProcessId() ? own : std::vector<std::byte>());
+    BroadcastBytes(controller, all.back(), root);
+  }
+  std::vector<std::vector<std::byte>> parcels(static_cast<std::size_t>(processes));
+  static_cast<void>(Failure::Of(
+    [&]() {
+      parcels = bat::read_share(all, static_cast<std::size_t>(controller->GetLocalProcessId()));
+    }));
+  for (int to = 0; to < processes; ++to)
+  {
+    const std::vector<std::vector<std::byte>> received =
+      GatherBytes(controller, parcels[static_cast<std::size_t>(to)], to);
+    for (const std::vector<std::byte>& parcel : received)
+    {
+      static_cast<void>(Failure::Of([&]() { const bat::ReplayedReads read(parcel); }));
+    }
+  }
 }
 
 //------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes processes that update the parts of one output fail together.
+// Makes processes that update the parts of one output fail together, and read together what all of
+// them need.
 #ifndef Agreement_h
 #define Agreement_h
 
@@ -7,6 +8,7 @@
 
 #include "vtkType.h"
 
+#include <functional>
 #include <string>
 
 class vtkMultiProcessController;
@@ -27,6 +29,18 @@ Comparison Compare(vtkMultiProcessController* controller, bool trouble, const Fa
 
 /// The failure to report if they differ.
 Failure OtherFileElsewhere(const std::string& fileName);
+
+/// Collective if the file is at an address. Calls f, first on process 0; the other processes get
+/// what it has read from the server, and do not ask the server again. A failure of f remains one of
+/// its process.
+void ReadFirstOnRoot(vtkMultiProcessController* controller, const std::string& fileName,
+  const std::function<void()>& f);
+
+/// Collective if the file is at an address. `prefetch` prefetches what this process is about to
+/// read. What the processes need together is requested from the server once, each part by one of
+/// them. Never fails: faults show when the parts are read.
+void PrefetchTogether(vtkMultiProcessController* controller, const std::string& fileName,
+  const std::function<void()>& prefetch);
 
 /// Collective. True if `local` is true in any process.
 bool ReduceAny(vtkMultiProcessController* controller, bool local);

@@ -143,7 +143,9 @@ struct File::Impl
       this->header.grid.brick_points(1, place[1]), this->header.grid.brick_points(2, place[2]) };
   }
 
-  void prefetch(const BrickBox& box) const;
+  void prefetch(const std::vector<std::uint64_t>& bricks) const;
+  [[nodiscard]] std::vector<io::ByteRange> missing_index_pages(
+    const std::vector<std::uint64_t>& bricks) const;
 
   io::RandomAccessFile file;
   Header header;
@@ -152,35 +154,39 @@ struct File::Impl
   mutable std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> pages; ///< index pages
 };
 
-// Requests bricks of a remote file, and first the index pages that tell where they are. Faults
-// appear when the bricks are read.
-void File::Impl::prefetch(const BrickBox& box) const
+std::vector<io::ByteRange> File::Impl::missing_index_pages(
+  const std::vector<std::uint64_t>& bricks) const
 {
+  std::set<std::uint64_t> index_pages;
+  for (const std::uint64_t brick : bricks)
+  {
+    index_pages.insert(this->layout.order.slot(this->header.grid.brick_place(brick)) /
+      this->layout.order.slots_of_page());
+  }
   std::vector<io::ByteRange> ranges;
-  const auto requested = attempt(
-    [&]
+  const std::lock_guard<std::mutex> lock(this->mutex);
+  for (const std::uint64_t page : index_pages)
+  {
+    if (this->pages.count(page) == 0)
     {
-      std::set<std::uint64_t> index_pages;
-      box.for_each(
-        [&](const auto& place) {
-          index_pages.insert(this->layout.order.slot(place) / this->layout.order.slots_of_page());
-        });
-      for (const std::uint64_t page : index_pages)
-      {
-        ranges.push_back(
-          { this->layout.index.page_in_file(page), this->layout.index.bytes_of_page(page) + 8 });
-      }
-      this->file.prefetch(ranges);
-      ranges.clear();
-      box.for_each(
-        [&](const auto& place)
-        {
-          const format::BrickEntry entry = this->entry(this->header.grid.brick_number(place));
-          ranges.push_back({ this->layout.bricks_offset + entry.offset, entry.bytes });
-        });
-      this->file.prefetch(ranges);
-    });
-  (void)requested;
+      ranges.push_back(
+        { this->layout.index.page_in_file(page), this->layout.index.bytes_of_page(page) + 8 });
+    }
+  }
+  return ranges;
+}
+
+// Requests bricks of a remote file, and first the index pages that tell where they are.
+void File::Impl::prefetch(const std::vector<std::uint64_t>& bricks) const
+{
+  this->file.prefetch(this->missing_index_pages(bricks));
+  std::vector<io::ByteRange> ranges;
+  for (const std::uint64_t brick : bricks)
+  {
+    const format::BrickEntry entry = this->entry(brick);
+    ranges.push_back({ this->layout.bricks_offset + entry.offset, entry.bytes });
+  }
+  this->file.prefetch(ranges);
 }
 
 File::File(std::unique_ptr<const Impl> impl)
@@ -193,7 +199,9 @@ File::~File() = default;
 
 File File::open(const std::filesystem::path& path)
 {
-  return File(std::make_unique<const Impl>(path));
+  io::RemoteHints hints;
+  hints.tail = 0; // the end of a file has only bricks
+  return File(std::make_unique<const Impl>(path, hints));
 }
 
 File File::from_memory(std::vector<std::byte> bytes, std::string name)
@@ -282,6 +290,14 @@ std::uint64_t File::read(std::uint64_t brick, BrickMemory to) const
         impl.layout.bricks_offset + entry.offset, fault));
   }
   return entry.bytes;
+}
+
+void File::prefetch(const std::vector<std::uint64_t>& bricks) const noexcept
+{
+  if (this->impl_->file.is_remote())
+  {
+    (void)attempt([&] { this->impl_->prefetch(bricks); });
+  }
 }
 
 std::vector<std::byte> File::preview() const
@@ -407,12 +423,18 @@ void File::read_box(const std::array<std::int64_t, 3>& first,
     part.upper[2] = z + 1;
     return part;
   };
-  this->impl_->prefetch(layer(bricks.lower[2]));
+  const auto prefetch = [&](std::int64_t z)
+  {
+    std::vector<std::uint64_t> numbers;
+    layer(z).for_each([&](const auto& place) { numbers.push_back(grid.brick_number(place)); });
+    this->prefetch(numbers);
+  };
+  prefetch(bricks.lower[2]);
   for (std::int64_t z = bricks.lower[2]; z != bricks.upper[2]; ++z)
   {
     if (z + 1 != bricks.upper[2])
     {
-      this->impl_->prefetch(layer(z + 1));
+      prefetch(z + 1);
     }
     copy_bricks(*this, layer(z), box, threads);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bat/bricks/series.hpp"
 
+#include "bat/address.hpp"
 #include "bat/error.hpp"
 #include "bat/series.hpp"
 #include "bricks/format/header.hpp"
@@ -91,6 +92,7 @@ struct Series::Impl
   std::vector<std::filesystem::path> paths;
   std::vector<double> times;
   bool is_of_files = false; ///< made from files instead of a list
+  bool is_remote = false;   ///< some files are at addresses
   BrickGrid grid;
   std::uint64_t grid_id = 0;
   std::string grid_file; ///< file that defines the grid
@@ -118,6 +120,8 @@ struct Series::Impl
 Series::Series(std::unique_ptr<Impl> impl)
   : impl_(std::move(impl))
 {
+  this->impl_->is_remote = std::any_of(this->impl_->paths.begin(), this->impl_->paths.end(),
+    [](const std::filesystem::path& path) { return is_address(path.string()); });
 }
 Series::~Series() = default;
 
@@ -309,5 +313,15 @@ const File& Series::level(std::size_t level) const
 std::uint64_t Series::read(std::size_t level, std::uint64_t brick, BrickMemory to) const
 {
   return this->level(level).read(brick, to);
+}
+
+bool Series::can_prefetch() const noexcept
+{
+  return this->impl_->is_remote;
+}
+
+void Series::prefetch(std::size_t level, const std::vector<std::uint64_t>& bricks) const noexcept
+{
+  (void)attempt([&] { this->level(level).prefetch(bricks); });
 }
 }

@@ -11,6 +11,8 @@
 // acquire() pins the slots of a few bricks and never blocks: bricks that are missing go into the
 // queue of demanded reads, and the waiter is called when the last one has arrived. Reading threads
 // serve three queues in this order: demanded bricks, prefetches by velocity, prefetches by hints.
+// If the source can prefetch, because it is on a server, requests first wait a moment for others
+// and are prefetched together, so that few requests to the server bring many bricks.
 // A pinned slot is never evicted. Unpinned slots are in one of three lists, each in the order of
 // last use: used bricks, spent bricks (used, and not needed soon), and unused prefetches. Unused
 // prefetches beyond a quarter of the slots are evicted first, so that reading ahead cannot push
@@ -32,10 +34,11 @@ namespace bat::flow
 {
 namespace
 {
-constexpr std::size_t kCacheLineBytes = 64;  // bytes of a line of the processor's cache
-constexpr std::size_t kMinSlots = 32;        // one cell at two times can need 16 bricks
-constexpr std::size_t kTableBytes = 48;      // per slot, for the table and the lists
-constexpr double kSlowReadNanoseconds = 5e4; // ns
+constexpr std::size_t kCacheLineBytes = 64;         // bytes of a line of the processor's cache
+constexpr std::size_t kMinSlots = 32;               // one cell at two times can need 16 bricks
+constexpr std::size_t kTableBytes = 48;             // per slot, for the table and the lists
+constexpr double kSlowReadNanoseconds = 5e4;        // ns
+constexpr std::chrono::milliseconds kGatherTime(2); // little compared with a server's answer
 
 void check(const BrickSource& source, const CacheOptions& options)
 {
@@ -116,6 +119,7 @@ BrickCache::BrickCache(std::shared_ptr<const BrickSource> source, const CacheOpt
   : source_(std::move(source))
   , bricks_(this->source_->grid().brick_count())
   , max_threads_(static_cast<std::size_t>(options.io_threads))
+  , can_prefetch_(this->source_->can_prefetch())
 {
   const BrickGrid& grid = this->source_->grid();
   const auto side = static_cast<std::size_t>(grid.edge) + 1;
@@ -158,6 +162,8 @@ BrickCache::~BrickCache()
     this->demanded_.clear();
     this->prefetched_.clear();
     this->hinted_.clear();
+    this->gathered_.clear();
+    this->batches_.clear();
   }
   this->requested_.notify_all();
   for (std::thread& thread : this->threads_)
@@ -269,8 +275,100 @@ void BrickCache::unpin(BrickSlot& slot) noexcept
 void BrickCache::ask(BrickSlot& slot, std::deque<Request>& queue)
 {
   slot.ticket = ++this->ticket_;
-  queue.push_back({ &slot, slot.ticket });
-  this->wake_readers(1);
+  const Request request{ &slot, slot.ticket };
+  if (!this->can_prefetch_)
+  {
+    queue.push_back(request);
+    this->wake_readers(1);
+    return;
+  }
+  const std::uint64_t level = slot.key / this->bricks_;
+  auto batch = std::find_if(this->gathered_.begin(), this->gathered_.end(),
+    [level](const Batch& b) { return b.level == level; });
+  if (batch == this->gathered_.end())
+  {
+    batch = this->gathered_.insert(batch, Batch{ level, {} });
+  }
+  batch->requests.emplace_back(request, &queue);
+  if (!this->is_gathering_)
+  {
+    this->wake_readers(1);
+  }
+}
+
+// Waits for more requests, and makes batches of them. Called with the lock.
+void BrickCache::gather(std::unique_lock<std::mutex>& lock)
+{
+  this->is_gathering_ = true;
+  lock.unlock();
+  std::this_thread::sleep_for(kGatherTime);
+  lock = this->lock();
+  this->is_gathering_ = false;
+  for (Batch& batch : this->gathered_)
+  {
+    this->batches_.push_back(std::move(batch));
+  }
+  this->gathered_.clear();
+  this->wake_readers(this->batches_.size());
+}
+
+// Moves the requests of a batch to their queues.
+void BrickCache::enqueue(const Batch& batch)
+{
+  for (const auto& [request, queue] : batch.requests)
+  {
+    queue->push_back(request);
+  }
+  this->wake_readers(batch.requests.size());
+}
+
+// Prefetches a batch, or makes batches of the requests that were gathered. The lock is released
+// meanwhile. Returns false if there are none.
+bool BrickCache::prefetch_batch(std::unique_lock<std::mutex>& lock)
+{
+  if (this->batches_.empty())
+  {
+    const bool has_gathered = !this->gathered_.empty() && !this->is_gathering_;
+    if (has_gathered)
+    {
+      this->gather(lock);
+    }
+    return has_gathered;
+  }
+  const Batch batch = std::move(this->batches_.front());
+  this->batches_.pop_front();
+  std::vector<std::uint64_t> bricks;
+  for (const auto& [request, queue] : batch.requests)
+  {
+    if (request.is_valid())
+    {
+      bricks.push_back(request.slot->key % this->bricks_);
+    }
+  }
+  lock.unlock();
+  const auto is_unneeded = [&]
+  {
+    if (this->ending_)
+    {
+      return true;
+    }
+    const std::unique_lock<std::mutex> own = this->lock();
+    bool is_any_abandoned = false;
+    bool is_any_needed = false;
+    for (const auto& [request, queue] : batch.requests)
+    {
+      const bool has_waiters = request.is_valid() && !request.slot->waiters.empty();
+      (is_abandoned(*request.slot) ? is_any_abandoned : is_any_needed) |= has_waiters;
+    }
+    return is_any_abandoned && !is_any_needed;
+  };
+  {
+    const ScopedStop stop(is_unneeded);
+    this->source_->prefetch(static_cast<std::size_t>(batch.level), bricks);
+  }
+  lock = this->lock();
+  this->enqueue(batch);
+  return true;
 }
 
 // Starts or wakes threads for `count` more requests, but no more than reading them needs while
@@ -278,8 +376,8 @@ void BrickCache::ask(BrickSlot& slot, std::deque<Request>& queue)
 void BrickCache::wake_readers(std::size_t count)
 {
   constexpr std::size_t kReadsPerWakeUp = 16; // number of fast reads
-  const std::size_t requests =
-    this->demanded_.size() + this->prefetched_.size() + this->hinted_.size();
+  const std::size_t requests = this->demanded_.size() + this->prefetched_.size() +
+    this->hinted_.size() + this->gathered_.size() + this->batches_.size();
   for (std::size_t i = 0; i != std::min(count, requests); ++i)
   {
     const std::size_t awake = this->threads_.size() - this->idle_;
@@ -568,7 +666,7 @@ std::optional<BrickSlot*> BrickCache::next_request(bool is_demanded) noexcept
     {
       const Request request = queue->front();
       queue->pop_front();
-      if (request.slot->ticket == request.ticket && request.slot->state == State::Queued)
+      if (request.is_valid())
       {
         return request.slot;
       }
@@ -622,6 +720,10 @@ void BrickCache::finish(BrickSlot& slot, std::optional<Error> error, std::uint64
 // thread takes longer than reading several of them.
 void BrickCache::note_read_time(std::chrono::nanoseconds taken)
 {
+  if (this->can_prefetch_)
+  {
+    return; // the next read may wait for a server, however fast prefetched bricks are read
+  }
   const bool was_slow = this->read_ns_ >= kSlowReadNanoseconds;
   this->read_ns_ += (static_cast<double>(taken.count()) - this->read_ns_) / 8;
   if (!was_slow && this->read_ns_ >= kSlowReadNanoseconds)
@@ -636,6 +738,10 @@ void BrickCache::read_bricks()
   std::unique_lock<std::mutex> lock = this->lock();
   for (;;)
   {
+    if (this->can_prefetch_ && this->prefetch_batch(lock))
+    {
+      continue;
+    }
     std::optional<BrickSlot*> next = this->next_request();
     if (!next)
     {

@@ -18,6 +18,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace bat::flow
@@ -169,6 +170,12 @@ private:
   {
     BrickSlot* slot = nullptr;
     std::uint64_t ticket = 0;
+
+    /// Returns whether it is the last request for the slot, and was not served yet.
+    [[nodiscard]] bool is_valid() const noexcept
+    {
+      return this->slot->ticket == this->ticket && this->slot->state == State::Queued;
+    }
   };
 
   /// Returns the list that holds a slot which is ready and not pinned.
@@ -186,6 +193,15 @@ private:
   [[nodiscard]] bool pin(
     const std::uint64_t* keys, std::size_t count, BrickSlot** slots, std::array<bool, 16>& is_new);
   void ask(BrickSlot& slot, std::deque<Request>& queue);
+  /// Requests for bricks of one level that are prefetched together before they are queued.
+  struct Batch
+  {
+    std::uint64_t level = 0;
+    std::vector<std::pair<Request, std::deque<Request>*>> requests;
+  };
+  [[nodiscard]] bool prefetch_batch(std::unique_lock<std::mutex>& lock);
+  void gather(std::unique_lock<std::mutex>& lock);
+  void enqueue(const Batch& batch);
   void wake_readers(std::size_t count);
   void note_read_time(std::chrono::nanoseconds taken);
   static constexpr std::size_t kSlotsPerRead = 8;
@@ -222,6 +238,7 @@ private:
   std::size_t value_bytes_; ///< bytes of values in a slot
   std::size_t slot_bytes_;  ///< bytes of a slot with its bookkeeping
   std::size_t max_threads_;
+  bool can_prefetch_; ///< the source can
 
   mutable std::mutex mutex_;
   std::size_t capacity_;
@@ -236,6 +253,9 @@ private:
   std::deque<Request> demanded_;
   std::deque<Request> prefetched_;
   std::deque<Request> hinted_;
+  std::vector<Batch> gathered_; ///< requests that wait for more, by level, if the source prefetches
+  std::deque<Batch> batches_;   ///< to be prefetched
+  bool is_gathering_ = false;   ///< a thread waits for more requests
   std::uint64_t ticket_ = 0;
   std::uint64_t turn_ = 0;
   mutable CacheCounts counts_;

@@ -42,6 +42,11 @@ namespace
 constexpr int kQueriesTag = 3;
 constexpr int kCountsTag = 4;
 constexpr int kParticlesTag = 5;
+/// Messages, of 2 MiB each, whose particles are requested from a server together.
+constexpr std::uint64_t kMessagesPerPrefetch = 16;
+/// Bytes of the answers that are requested from a server before the first is sent; less than the
+/// cache for remote files holds.
+constexpr std::uint64_t kMaxPrefetchBytes = std::uint64_t{ 96 } << 20;
 
 /// A reader, and the leaf files that it reads for this rank: indices into RankQuery::leaves, per
 /// round.
@@ -92,6 +97,29 @@ struct Piece
   std::uint64_t first_row = 0; ///< first row in the columns of the round
   std::uint64_t count = 0;
 };
+
+// Returns a selection of the particles in any of the spans.
+Selection merge_spans(std::vector<Span> spans)
+{
+  std::sort(
+    spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.first < b.first; });
+  Selection merged;
+  for (const Span& span : spans)
+  {
+    Span* const last = merged.spans.empty() ? nullptr : &merged.spans.back();
+    if (last && span.first <= last->first + last->count)
+    {
+      last->count = std::max(last->first + last->count, span.first + span.count) - last->first;
+      continue;
+    }
+    merged.spans.push_back(span);
+  }
+  for (const Span& span : merged.spans)
+  {
+    merged.count += span.count;
+  }
+  return merged;
+}
 
 class AggregatedReader
 {
@@ -380,7 +408,8 @@ private:
       (void)this->dataset_.leaf(task.leaf);
       ++this->cost_.opens;
       const Requested& w = requested[task.leaf];
-      if (task.file_bytes <= this->read_.memory_bytes &&
+      // Pages of a remote file stay in the cache, so that no part is requested twice.
+      if (!this->dataset_.is_remote() && task.file_bytes <= this->read_.memory_bytes &&
         reads_whole(
           w.requests, w.shares, this->query_.column_share(), static_cast<double>(task.file_bytes)))
       {
@@ -454,6 +483,10 @@ private:
     // arrived.
     this->failure_.reset();
     this->post_receives();
+    if (this->dataset_.is_remote())
+    {
+      this->keep_failure(attempt([&] { this->prefetch_found(); }));
+    }
     for (Answer& answer : this->answers_)
     {
       if (answer.rank_request->source == this->comm_.rank())
@@ -693,6 +726,7 @@ private:
   void send_answer(Answer& answer)
   {
     std::vector<DatasetSelection> portions;
+    std::vector<DatasetSelection> blocks; // of what is prefetched from a server
     this->keep_failure(attempt(
       [&]
       {
@@ -705,10 +739,19 @@ private:
           }
         }
         portions = split(all, this->rows_per_message_);
+        if (this->dataset_.is_remote())
+        {
+          blocks = split(all, kMessagesPerPrefetch * this->rows_per_message_);
+          this->prefetch(blocks.empty() ? all : blocks.front());
+        }
       }));
     std::uint64_t rest = total(answer);
     for (std::size_t p = 0; rest != 0; ++p)
     {
+      if (p % kMessagesPerPrefetch == 0 && p / kMessagesPerPrefetch + 1 < blocks.size())
+      {
+        this->keep_failure(attempt([&] { this->prefetch(blocks[p / kMessagesPerPrefetch + 1]); }));
+      }
       const std::uint64_t rows = std::min(rest, this->rows_per_message_);
       this->send_rows(
         answer.rank_request->source, rows, p < portions.size() ? &portions[p] : nullptr);
@@ -727,6 +770,39 @@ private:
     const std::uint64_t bytes = rows * this->query_.row_bytes;
     this->sends_.send(this->comm_, target, kParticlesTag, bytes);
     this->note_sent(target, bytes);
+  }
+
+  void prefetch(const DatasetSelection& selection) const
+  {
+    const std::vector<std::size_t> attributes = this->query_.attributes();
+    for (const DatasetSelection::Part& part : selection.parts)
+    {
+      this->source(part.leaf).prefetch(part.selection, attributes);
+    }
+  }
+
+  // Requests what the ranks get first from the server, for all of them together: ranks that share a
+  // leaf file often need particles that alternate in it.
+  void prefetch_found() const
+  {
+    std::map<std::uint64_t, std::vector<Span>> spans; ///< by leaf file
+    std::uint64_t bytes = 0;
+    for (const Answer& answer : this->answers_)
+    {
+      for (std::size_t i = 0; i != answer.found.size(); ++i)
+      {
+        bytes += answer.found[i].count * this->query_.row_bytes;
+        if (bytes <= kMaxPrefetchBytes)
+        {
+          std::vector<Span>& all = spans[(*answer.leaves)[i].leaf];
+          all.insert(all.end(), answer.found[i].spans.begin(), answer.found[i].spans.end());
+        }
+      }
+    }
+    for (auto& [leaf, all] : spans)
+    {
+      this->source(leaf).prefetch(merge_spans(std::move(all)), this->query_.attributes());
+    }
   }
 
   void pack(const DatasetSelection& portion, std::byte* at) const

@@ -3,6 +3,7 @@
 
 #include "bat/mpi.hpp"
 
+#include "bat/address.hpp"
 #include "bat/bytes.hpp"
 #include "common/fail.hpp"
 #include "parallel/comm.hpp"
@@ -24,26 +25,19 @@ Dataset open_dataset(MPI_Comm comm, const std::filesystem::path& path, const Ope
   std::string text = path.string();
   broadcast_text(own, text);
   std::optional<Dataset> dataset;
-  const auto open = [&] { dataset.emplace(Dataset::open(text, options)); };
+  std::uint64_t local = 0;
   // Rank 0 opens first, so that a missing file is searched for once and not by thousands of ranks.
-  collective(own.get(),
+  read_first_on_root(own, is_address(text),
     [&]
     {
-      if (own.rank() == 0)
+      dataset.emplace(Dataset::open(text, options));
+      local = compute_checksum(*dataset);
+      if (dataset->is_remote())
       {
-        open();
-      }
-    });
-  collective(own.get(),
-    [&]
-    {
-      if (own.rank() != 0)
-      {
-        open();
+        (void)dataset->leaves(); // each read needs the list
       }
     });
   // A writer may have replaced it between the two.
-  const std::uint64_t local = compute_checksum(*dataset);
   std::uint64_t first = local;
   MPI_Bcast(&first, 1, MPI_UINT64_T, 0, own.get());
   collective(own.get(),
@@ -262,6 +256,10 @@ private:
       ReadChoice choice{ ReadMode::Direct, reason_for_direct(demand, this->options_.memory_bytes) };
       if (choice.reason.empty())
       {
+        choice = { ReadMode::Aggregated, reason_for_aggregated(demand) };
+      }
+      if (choice.reason.empty())
+      {
         choice = choose_read_mode(demand, this->try_storage(demand.first_leaf));
       }
       this->report_.mode = choice.mode;
@@ -358,6 +356,7 @@ private:
     MPI_Type_free(&type);
     ReadDemand demand;
     demand.ranks = static_cast<std::uint64_t>(this->comm_.size());
+    demand.is_remote = this->dataset_.is_remote();
     demand.opens = this->demand_[0];
     demand.answer_bytes = static_cast<double>(this->demand_[1]);
     demand.direct_bytes = static_cast<double>(this->demand_[2]);
@@ -415,6 +414,10 @@ private:
         const double selected = MPI_Wtime();
         enter(ReadPhase::Fetch);
         resize(particles, requested, selection.count);
+        if (this->dataset_.is_remote())
+        {
+          this->dataset_.prefetch(selection, requested.attributes());
+        }
         this->dataset_.read_positions(selection, particles.positions.data(), this->query_options_);
         for (std::size_t i = 0; i != particles.columns.size(); ++i)
         {

@@ -64,6 +64,19 @@ double RankQuery::column_share() const
     static_cast<double>(this->row_bytes) / static_cast<double>(this->dataset.bytes_per_particle()));
 }
 
+std::vector<std::size_t> RankQuery::attributes() const
+{
+  std::vector<std::size_t> numbers;
+  for (const ReadColumn& column : this->columns)
+  {
+    if (column.attribute)
+    {
+      numbers.push_back(*column.attribute);
+    }
+  }
+  return numbers;
+}
+
 Particles empty_answer(const RankQuery& query, const std::vector<std::string>& names)
 {
   Particles particles;

@@ -35,6 +35,8 @@ struct RankQuery
 
   /// The share of a particle's bytes that is requested.
   [[nodiscard]] double column_share() const;
+  /// Returns the numbers of the attributes among the columns.
+  [[nodiscard]] std::vector<std::size_t> attributes() const;
 
   const Dataset& dataset;
   const Query& query;

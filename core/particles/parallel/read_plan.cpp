@@ -65,12 +65,20 @@ std::string reason_for_direct(const ReadDemand& demand, std::uint64_t memory_byt
   {
     return fmt::format("a query is longer than {:.1f} MiB", mib(static_cast<double>(kQueryBytes)));
   }
-  if (demand.largest_leaf > memory_bytes)
+  if (demand.largest_leaf > memory_bytes && !demand.is_remote)
   {
     return fmt::format("a leaf file of {:.1f} MiB exceeds the {:.1f} MiB that a rank may hold",
       mib(static_cast<double>(demand.largest_leaf)), mib(static_cast<double>(memory_bytes)));
   }
   return "";
+}
+
+std::string reason_for_aggregated(const ReadDemand& demand)
+{
+  return demand.is_remote
+    ? fmt::format("{:.1f} ranks per leaf file, and each part is requested from the server once",
+        static_cast<double>(demand.opens) / static_cast<double>(demand.leaf_files))
+    : "";
 }
 
 ReadChoice choose_read_mode(const ReadDemand& demand, const StorageSpeed& storage)

@@ -23,6 +23,7 @@ struct ReadDemand
   std::uint64_t query_bytes = 0;  ///< size of the longest query
   std::uint64_t largest_leaf = 0; ///< bytes of the largest leaf file that some query touches
   std::size_t first_leaf = 0;     ///< first leaf file touched by any query
+  bool is_remote = false;         ///< the files are at an address
 };
 
 /// Number of requests for opening a leaf file, as counted by read_modes_bench.
@@ -44,6 +45,8 @@ struct ReadChoice
 
 /// Why ReadMode::Auto must be direct whatever the storage; "" if either is possible.
 [[nodiscard]] std::string reason_for_direct(const ReadDemand& demand, std::uint64_t memory_bytes);
+/// Why it is aggregated otherwise, whatever the storage; "" if either is possible.
+[[nodiscard]] std::string reason_for_aggregated(const ReadDemand& demand);
 /// The rule behind ReadMode::Auto otherwise (MPI.md, Reading). A pure function.
 [[nodiscard]] ReadChoice choose_read_mode(const ReadDemand& demand, const StorageSpeed& storage);
 

@@ -2,6 +2,7 @@
 #include "LoadedParticles.h"
 
 #include "Conditions.h"
+#include "Failure.h"
 #include "ParticleArrays.h"
 #include "vtkBATArrays.h"
 
@@ -59,6 +60,23 @@ std::uint64_t BytesOf(const bat::Dataset& file, std::size_t column)
   const bat::Attribute& attribute = file.attributes()[column];
   return bat::tuple_bytes(attribute.type, attribute.components);
 }
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::OpenLeafFiles(const LoadedParticles::Request& request)
+{
+  constexpr std::size_t maximum = 64;
+  static_cast<void>(Failure::Of(
+    [&]()
+    {
+      if (request.File->is_remote() && request.File->leaves().size() <= maximum)
+      {
+        bat::Query first; // one particle of each
+        first.quality = 1e-12;
+        first.box = request.Query.box;
+        static_cast<void>(request.File->select(first));
+      }
+    }));
 }
 
 //------------------------------------------------------------------------------
@@ -205,7 +223,9 @@ bool bat_vtk::LoadedParticles::LoadNow(const Request& request)
       this->Steps.push_back(request.File->select(step, options(QueryColumn)));
       if (request.File->is_remote())
       {
-        request.File->prefetch(this->Steps.back(), request.Attributes);
+        const auto prefetch = [&]()
+        { request.File->prefetch(this->Steps.back(), request.Attributes); };
+        request.Prefetch ? request.Prefetch(prefetch) : prefetch();
       }
     }
     while (true)

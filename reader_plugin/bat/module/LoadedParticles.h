@@ -38,6 +38,8 @@ public:
     std::vector<std::size_t> Attributes; ///< numbers in File
     bool SkipDamaged = false;            ///< skip leaf files that cannot be read
     std::uint64_t MaxRows = 0;           ///< expected maximum, 0 if unknown
+    /// Calls the function, which prefetches what is about to be read from a server. May be empty.
+    std::function<void(const std::function<void()>&)> Prefetch;
     /// Gets the progress of loading, in [0, 1]; returns false to cancel.
     std::function<bool(double)> Progress;
   };
@@ -117,6 +119,10 @@ private:
   std::map<std::size_t, ArrayRanges> Ranges; ///< ranges of the columns
   std::map<std::size_t, Damage> Bad;         ///< keys: leaf file
 };
+
+/// Opens the leaf files of the request's box if they are at an address and few. Never fails: faults
+/// show when they are read.
+void OpenLeafFiles(const LoadedParticles::Request& request);
 }
 
 #endif

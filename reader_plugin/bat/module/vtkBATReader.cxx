@@ -40,6 +40,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -342,6 +343,13 @@ public:
     return failure || (counts.size() == 1 && *counts.begin() == combined.size());
   }
 
+  // Collective, once for each load of a file at an address.
+  void Prefetch(const std::function<void()>& prefetch)
+  {
+    this->HasPrefetched = true;
+    bat_vtk::PrefetchTogether(this->Controller, TextOrEmpty(this->Reader->FileName), prefetch);
+  }
+
   void WarnOfDamage()
   {
     if (this->WarnedGeneration != this->File.Generation())
@@ -480,6 +488,7 @@ public:
     double Quality = 0.0;
     double Radius = 0.0;
   } Shown; ///< restored if an update is cancelled
+  bool HasPrefetched = false;
   bool KeepWhenAborted = false;
   Failure Refused; ///< set by the reader that chooses the files
   std::string MatchError;
@@ -915,7 +924,12 @@ int vtkBATReader::RequestInformation(
   vtkInformation* outInfo = outputVector->GetInformationObject(0);
   outInfo->Set(vtkAlgorithm::CAN_HANDLE_PIECE_REQUEST(), 1);
   this->DescribeNothing(outInfo);
-  const Failure failure = Failure::Of([&]() { this->DescribeFile(outInfo); });
+  const Failure failure = Failure::Of(
+    [&]()
+    {
+      bat_vtk::ReadFirstOnRoot(this->Internals->Controller, TextOrEmpty(this->FileName),
+        [&]() { this->DescribeFile(outInfo); });
+    });
   this->Internals->FillingSelection = false;
   if (failure)
   {
@@ -1075,7 +1089,12 @@ int vtkBATReader::RequestData(
     // meanwhile.
     output->Initialize();
     output->GetInformation()->Remove(vtkDataObject::DATA_TIME_STEP());
+    self.HasPrefetched = false;
     failure = Failure::Of([&]() { this->LoadPiece(outInfo, output); });
+    if (!self.HasPrefetched)
+    {
+      self.Prefetch([]() {}); // the others wait for a process that failed or has nothing to load
+    }
   } while (!self.Agree(failure));
   if (failure)
   {
@@ -1120,22 +1139,32 @@ void vtkBATReader::LoadPiece(vtkInformation* outInfo, vtkPolyData* output)
 
   vtkInternals& self = *this->Internals;
   bat_vtk::LoadedParticles& loaded = self.Loaded;
-  const bat::Dataset& file = self.Open();
-  self.File.Keep();
   bat_vtk::LoadedParticles::Request request;
-  request.File = &file;
-  request.Generation = self.File.Generation();
-  request.Query = self.MakeQuery(file);
-  request.Query.part = static_cast<std::uint32_t>(std::min(piece, pieces - 1));
-  request.Query.parts = static_cast<std::uint32_t>(pieces);
-  request.Attributes = self.RequestedAttributes(file);
-  request.SkipDamaged = this->SkipDamaged;
+  double target = 0.0;
+  bat_vtk::ReadFirstOnRoot(self.Controller, TextOrEmpty(this->FileName),
+    [&]()
+    {
+      const bat::Dataset& file = self.Open();
+      self.File.Keep();
+      request.File = &file;
+      request.Generation = self.File.Generation();
+      request.Query = self.MakeQuery(file);
+      request.Query.part = static_cast<std::uint32_t>(std::min(piece, pieces - 1));
+      request.Query.parts = static_cast<std::uint32_t>(pieces);
+      request.Attributes = self.RequestedAttributes(file);
+      request.SkipDamaged = this->SkipDamaged;
+      target = self.ChooseQuality(request);
+      if (pieces > 1)
+      {
+        bat_vtk::OpenLeafFiles(request);
+      }
+    });
+  request.Prefetch = [&self](const std::function<void()>& prefetch) { self.Prefetch(prefetch); };
   request.Progress = [this](double share)
   {
     this->UpdateProgress(share);
     return !this->Internals->Refining.IsPutOff() && !this->CheckAbort();
   };
-  const double target = self.ChooseQuality(request);
   if (!loaded.CanAdd(request))
   {
     self.Cells = {};

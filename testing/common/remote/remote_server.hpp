@@ -2,7 +2,9 @@
 // Starts server.py for a test.
 #pragma once
 
+#include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -11,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <sys/wait.h>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -20,7 +23,8 @@ class RemoteServer
 public:
   explicit RemoteServer(
     const std::filesystem::path& folder, const std::vector<std::string>& options = {})
-    : log_(folder / "requests.log")
+    : folder_(folder)
+    , log_(folder / "requests.log")
   {
     int ends[2];
     if (::pipe(ends) != 0)
@@ -93,7 +97,38 @@ public:
     return found;
   }
 
+  /// Returns the size of the answers to these requests. The names of the files need no escapes.
+  [[nodiscard]] std::uint64_t bytes(const std::string& beginning) const
+  {
+    std::uint64_t sum = 0;
+    for (const nlohmann::json& request : this->requests(beginning))
+    {
+      const std::string path = request["path"];
+      std::error_code none;
+      const std::uintmax_t size =
+        std::filesystem::file_size(this->folder_ / path.substr(path.find('/', 1) + 1), none);
+      const std::string range = request["range"];
+      unsigned long long first = 0;
+      unsigned long long last = 0;
+      if (none)
+      {
+        continue;
+      }
+      if (std::sscanf(range.c_str(), "bytes=%llu-%llu", &first, &last) == 2)
+      {
+        sum += std::min<std::uintmax_t>(last + 1, size) - first;
+      }
+      else
+      {
+        const bool is_tail = std::sscanf(range.c_str(), "bytes=-%llu", &last) == 1;
+        sum += is_tail ? std::min<std::uintmax_t>(last, size) : size;
+      }
+    }
+    return sum;
+  }
+
 private:
+  std::filesystem::path folder_;
   std::filesystem::path log_;
   pid_t process_ = -1;
   int port_ = 0;

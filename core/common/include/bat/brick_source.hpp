@@ -109,5 +109,15 @@ public:
   /// possibly later times: results computed from this source stay valid and can be continued. False
   /// if unknown.
   [[nodiscard]] virtual bool continues_in(const BrickSource& later) const { return this == &later; }
+  /// Returns whether bricks come from far away, so that it helps to request many of them together
+  /// with prefetch() before they are read.
+  [[nodiscard]] virtual bool can_prefetch() const noexcept { return false; }
+  /// Requests bricks of a level that will be read soon. May wait for what locates them, but not for
+  /// the bricks. Never fails: faults appear when bricks are read.
+  virtual void prefetch(std::size_t level, const std::vector<std::uint64_t>& bricks) const noexcept
+  {
+    static_cast<void>(level);
+    static_cast<void>(bricks);
+  }
 };
 }

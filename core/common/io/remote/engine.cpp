@@ -4,6 +4,7 @@
 #include "bat/scoped_stop.hpp"
 #include "common/fail.hpp"
 #include "common/io/remote/curl.hpp"
+#include "common/io/remote/read_record.hpp"
 #include "common/io/remote/reader_pool.hpp"
 #include "common/io/remote/settings.hpp"
 
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <exception>
 #include <iterator>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -20,6 +22,9 @@ namespace
 {
 /// How often a waiting read calls its ScopedStop.
 constexpr std::chrono::milliseconds kStopInterval(50);
+/// Requests grow up to this size while they wait for their turn. Larger ones would make reads of
+/// few bytes in them wait.
+constexpr std::uint64_t kMaxExtendedBytes = std::uint64_t{ 1 } << 20;
 /// Pages that a read plans at a time: those of one window are requested while the window before is
 /// waited for.
 constexpr std::uint64_t kWindowPages = (std::uint64_t{ 64 } << 20) / kPageBytes;
@@ -57,9 +62,12 @@ std::vector<std::uint64_t> gap_pages(
 /// What the process has of one version of a remote file.
 struct CachedFile
 {
+  std::string key;
+  bool is_shared = false;
+  std::uint64_t size = 0;
   std::unordered_map<std::uint64_t, RemoteEngine::PageList::iterator> pages;
-  std::unordered_map<std::uint64_t, RemoteEngine::RequestPointer> in_flight;
-  std::unordered_map<std::uint64_t, std::uint64_t> requested; ///< 64 pages per word
+  std::map<std::uint64_t, RemoteEngine::RequestPointer> in_flight; ///< by page
+  std::unordered_map<std::uint64_t, std::uint64_t> requested;      ///< 64 pages per word
   std::shared_ptr<const DiskPages> disk;
 
   [[nodiscard]] bool is_known(std::uint64_t index) const
@@ -67,6 +75,18 @@ struct CachedFile
     return this->pages.count(index) != 0 || this->in_flight.count(index) != 0;
   }
 };
+
+namespace
+{
+void note(const CachedFile& file, std::uint64_t index,
+  const std::shared_ptr<const std::vector<std::byte>>& page)
+{
+  if (is_recording())
+  {
+    note_page(file.key, file.is_shared, file.size, index, page);
+  }
+}
+}
 
 /// Pieces that a read needs. Releases their requests, however the read ends.
 class RemoteEngine::Held
@@ -116,6 +136,9 @@ CachedFile& RemoteEngine::file(const RemoteSource& source)
   if (!known)
   {
     auto file = std::make_unique<CachedFile>();
+    file->key = source.key;
+    file->is_shared = source.is_shared;
+    file->size = source.version.size;
     const RemoteSettings& settings = remote_settings();
     if (source.is_shared && !settings.cache_folder.empty())
     {
@@ -295,6 +318,7 @@ void RemoteEngine::collect(CachedFile& file, const std::vector<std::uint64_t>& i
     {
       this->pages_.splice(this->pages_.begin(), this->pages_, cached->second);
       pieces.push_back({ index * kPageBytes, cached->second->data, nullptr });
+      note(file, index, cached->second->data);
       this->finished_depth_ = std::max(this->finished_depth_, cached->second->depth);
     }
     else if (const auto found = file.in_flight.find(index); found != file.in_flight.end())
@@ -377,6 +401,10 @@ void RemoteEngine::request(const std::shared_ptr<const RemoteSource>& source,
     {
       last = missing[i];
     }
+    if (this->extend_queued(file, begin, last, excluded, pieces))
+    {
+      continue;
+    }
     const std::uint64_t offset = begin * kPageBytes;
     const std::uint64_t bytes = std::min((last + 1) * kPageBytes, source->version.size) - offset;
     if (!pieces && this->prefetch_bytes_ + bytes > settings.memory / 2)
@@ -404,6 +432,68 @@ void RemoteEngine::request(const std::shared_ptr<const RemoteSource>& source,
       this->prefetch_bytes_ += bytes;
     }
   }
+}
+
+// Adds the pages, and those between, to a request close to them that was not sent yet. Returns
+// false if there is none.
+bool RemoteEngine::extend_queued(CachedFile& file, std::uint64_t first, std::uint64_t last,
+  const std::vector<std::uint64_t>& excluded, std::vector<Piece>* pieces)
+{
+  const RemoteSettings& settings = remote_settings();
+  const auto is_free = [&](std::uint64_t index)
+  { return !file.is_known(index) && !std::binary_search(excluded.begin(), excluded.end(), index); };
+  const auto extend = [&](const RequestPointer& queued, std::uint64_t begin, std::uint64_t end)
+  {
+    const std::uint64_t old_begin = queued->span.first / kPageBytes;
+    const std::uint64_t old_end = (queued->span.first + queued->span.count - 1) / kPageBytes + 1;
+    const std::uint64_t pages = std::max(end, old_end) - std::min(begin, old_begin);
+    const std::uint64_t gap = (end - begin) - (last + 1 - first);
+    if (queued->state != RemoteRequest::State::Queued || queued->span.part != Part::Range ||
+      gap * kPageBytes > settings.max_gap ||
+      pages * kPageBytes > std::min(settings.max_request, kMaxExtendedBytes))
+    {
+      return false;
+    }
+    for (std::uint64_t index = begin; index != end; ++index)
+    {
+      if ((index < first || index > last) && !is_free(index))
+      {
+        return false;
+      }
+    }
+    const std::uint64_t offset = begin * kPageBytes;
+    const std::uint64_t bytes = std::min(end * kPageBytes, file.size) - offset;
+    if (queued->is_prefetch && !pieces && this->prefetch_bytes_ + bytes > settings.memory / 2)
+    {
+      return false;
+    }
+    queued->span.first = std::min(queued->span.first, offset);
+    queued->span.count += bytes;
+    this->prefetch_bytes_ += queued->is_prefetch ? bytes : 0;
+    for (std::uint64_t index = begin; index != end; ++index)
+    {
+      file.in_flight[index] = queued;
+    }
+    this->note_requested(file, offset, bytes);
+    if (pieces)
+    {
+      this->promote(queued);
+      pieces->push_back({ 0, nullptr, queued });
+      ++queued->waiters;
+    }
+    return true;
+  };
+  const auto after = file.in_flight.upper_bound(last);
+  if (after != file.in_flight.begin())
+  {
+    const auto& [index, request] = *std::prev(after);
+    if (extend(RequestPointer(request), index + 1, last + 1))
+    {
+      return true;
+    }
+  }
+  return after != file.in_flight.end() &&
+    extend(RequestPointer(after->second), first, after->first);
 }
 
 void RemoteEngine::note_requested(CachedFile& file, std::uint64_t first, std::uint64_t bytes)
@@ -488,8 +578,9 @@ void RemoteEngine::read(const std::shared_ptr<const RemoteSource>& source, std::
   }
 }
 
-void RemoteEngine::prefetch(
-  const std::shared_ptr<const RemoteSource>& source, const std::vector<ByteRange>& ranges)
+namespace
+{
+std::set<std::uint64_t> pages_of(const std::vector<ByteRange>& ranges)
 {
   std::set<std::uint64_t> indices;
   for (const ByteRange& range : ranges)
@@ -500,15 +591,46 @@ void RemoteEngine::prefetch(
       indices.insert(index);
     }
   }
-  const auto missing_pages = [&](const CachedFile& file)
+  return indices;
+}
+
+std::vector<std::uint64_t> missing_pages(
+  const CachedFile& file, const std::set<std::uint64_t>& indices)
+{
+  std::vector<std::uint64_t> missing;
+  std::copy_if(indices.begin(), indices.end(), std::back_inserter(missing),
+    [&](std::uint64_t index) { return !file.is_known(index); });
+  return missing;
+}
+}
+
+std::vector<std::uint64_t> RemoteEngine::find_missing(
+  const RemoteSource& source, const std::vector<ByteRange>& ranges)
+{
+  const std::set<std::uint64_t> indices = pages_of(ranges);
+  std::vector<std::uint64_t> missing;
+  std::shared_ptr<const DiskPages> disk;
   {
-    std::vector<std::uint64_t> missing;
-    std::copy_if(indices.begin(), indices.end(), std::back_inserter(missing),
-      [&](std::uint64_t index) { return !file.is_known(index); });
-    return missing;
-  };
+    const std::lock_guard<std::mutex> lock(this->mutex_);
+    missing = missing_pages(this->file(source), indices);
+    disk = this->file(source).disk;
+  }
+  if (disk && !missing.empty())
+  {
+    for (const std::uint64_t index : disk->find(missing))
+    {
+      missing.erase(std::remove(missing.begin(), missing.end(), index), missing.end());
+    }
+  }
+  return missing;
+}
+
+void RemoteEngine::prefetch(
+  const std::shared_ptr<const RemoteSource>& source, const std::vector<ByteRange>& ranges)
+{
+  std::set<std::uint64_t> indices = pages_of(ranges);
   Lock lock(this->mutex_);
-  std::vector<std::uint64_t> missing = missing_pages(this->file(*source));
+  std::vector<std::uint64_t> missing = missing_pages(this->file(*source), indices);
   std::vector<std::uint64_t> excluded;
   if (const std::shared_ptr<const DiskPages> disk = this->file(*source).disk;
       disk && !missing.empty())
@@ -520,7 +642,7 @@ void RemoteEngine::prefetch(
     }
     excluded = disk->find(gap_pages(missing, remote_settings().max_gap));
     lock.lock();
-    missing = missing_pages(this->file(*source));
+    missing = missing_pages(this->file(*source), indices);
   }
   if (!missing.empty())
   {
@@ -575,6 +697,12 @@ void RemoteEngine::add(
   this->save(source, first, pages);
 }
 
+void RemoteEngine::add_page(const RemoteSource& source, std::uint64_t index, Page page)
+{
+  const std::lock_guard<std::mutex> lock(this->mutex_);
+  this->insert(this->file(source), index, std::move(page), 0);
+}
+
 void RemoteEngine::save(
   const RemoteSource& source, std::uint64_t first, const std::vector<Page>& pages)
 {
@@ -598,6 +726,7 @@ void RemoteEngine::save(
 
 void RemoteEngine::insert(CachedFile& file, std::uint64_t index, Page page, std::uint64_t depth)
 {
+  note(file, index, page);
   if (file.pages.count(index) != 0)
   {
     return;

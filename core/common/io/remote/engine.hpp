@@ -11,6 +11,9 @@
 //        |
 //   pages, least recently used first out     and the disk cache, if there is one
 //
+// While requests wait for their turn, new ones of pages close to theirs extend them: the busier the
+// server, the fewer and larger requests it gets.
+//
 // One mutex guards everything but the transfers, which only the loop's thread touches. The engine
 // is never destroyed. The loop starts when a server is asked for the first time. It ends at exit,
 // before the TLS library is cleaned up. A forked child has no loop and forgets the engine of its
@@ -100,6 +103,9 @@ public:
 
   /// Adds the bytes of the head or tail of a file to the cache, as far as they fill pages.
   void add(const RemoteSource& source, std::uint64_t offset, const RemoteRequest& request);
+  /// Adds a page that another process has read.
+  void add_page(const RemoteSource& source, std::uint64_t index,
+    std::shared_ptr<const std::vector<std::byte>> page);
   /// Returns a copy for the version that was found.
   [[nodiscard]] RemoteSource copy(const RemoteSource& source);
   /// Throws as wait(). The range is inside the file.
@@ -108,6 +114,10 @@ public:
   /// Throws Error: OutOfMemory. Ranges are inside the file.
   void prefetch(
     const std::shared_ptr<const RemoteSource>& source, const std::vector<ByteRange>& ranges);
+  /// Returns the pages of these ranges that are neither cached nor in flight. Ranges are inside the
+  /// file.
+  [[nodiscard]] std::vector<std::uint64_t> find_missing(
+    const RemoteSource& source, const std::vector<ByteRange>& ranges);
   /// Removes the pages of a file from memory and disk.
   void forget(const RemoteSource& source) noexcept;
   /// Cancels prefetches of a file that no read waits for.
@@ -165,6 +175,8 @@ private:
   void request(const std::shared_ptr<const RemoteSource>& source,
     const std::vector<std::uint64_t>& missing, const std::vector<std::uint64_t>& excluded,
     std::vector<Piece>* pieces);
+  [[nodiscard]] bool extend_queued(CachedFile& file, std::uint64_t first, std::uint64_t last,
+    const std::vector<std::uint64_t>& excluded, std::vector<Piece>* pieces);
   void start(const std::shared_ptr<const RemoteSource>& source, std::uint64_t first,
     std::uint64_t last, std::vector<Piece>& pieces);
   void copy_pieces(
@@ -215,7 +227,7 @@ public:
   }
 
   const std::shared_ptr<const RemoteSource> source;
-  const Span span;
+  Span span; ///< may grow while the request is queued
   std::vector<std::byte> body;
   Response response;
   bool is_whole = false; ///< the body is the whole file

@@ -2,6 +2,7 @@
 #include "common/io/remote/remote_file.hpp"
 
 #include "common/fail.hpp"
+#include "common/io/remote/read_record.hpp"
 #include "common/io/remote/readers.hpp"
 
 #include <fmt/format.h>
@@ -106,6 +107,14 @@ RemoteVersion find_version(const RemoteRequest& head)
   return version;
 }
 
+// Returns the text that identifies a version.
+std::string text_of(const RemoteVersion& version)
+{
+  return version.identifier().empty() || version.has_strong_etag()
+    ? version.identifier()
+    : fmt::format("{}, {} bytes", version.last_modified, version.size);
+}
+
 // Servers without ranges from the end refuse the tail. It is then read when it is needed.
 const RemoteRequest* wait_for_tail(const PendingRequest& pending, const RemoteVersion& version)
 {
@@ -122,8 +131,35 @@ const RemoteRequest* wait_for_tail(const PendingRequest& pending, const RemoteVe
 }
 }
 
-RemoteFile::RemoteFile(const std::string& address, const RemoteHints& hints)
+void RemoteFile::use(const OpenedFile& known)
 {
+  auto source =
+    std::make_shared<RemoteSource>(RemoteEngine::get().copy(*make_source(known.address)));
+  source->version = known.version;
+  source->is_open = true;
+  source->is_shared = known.is_shared;
+  source->key = known.key;
+  this->source_ = source;
+  this->version_ = text_of(known.version);
+  this->is_whole_ = known.is_whole;
+  this->whole_ = known.whole;
+}
+
+RemoteFile::RemoteFile(const OpenedFile& known)
+  : address_(known.address)
+  , is_for_others_(true)
+{
+  this->use(known);
+}
+
+RemoteFile::RemoteFile(const std::string& address, const RemoteHints& hints)
+  : address_(address)
+{
+  if (const std::shared_ptr<const OpenedFile> known = find_replayed(address))
+  {
+    this->use(*known);
+    return;
+  }
   const std::shared_ptr<const RemoteSource> requested = make_source(address);
   RemoteEngine& engine = RemoteEngine::get();
   const PendingRequest pending_head(
@@ -146,13 +182,19 @@ RemoteFile::RemoteFile(const std::string& address, const RemoteHints& hints)
   source->is_kept = source->is_shared || (source->reader && source->version.has_strong_etag());
   source->key = make_key(*source);
   this->source_ = source;
-  this->version_ = version.identifier().empty() || version.has_strong_etag()
-    ? version.identifier()
-    : fmt::format("{}, {} bytes", version.last_modified, version.size);
+  this->version_ = text_of(version);
   if (head.is_whole)
   {
     this->is_whole_ = true;
     this->whole_ = head.body;
+  }
+  if (is_recording())
+  {
+    note_opened(
+      { address, version, source->key, source->is_shared, this->is_whole_, this->whole_ });
+  }
+  if (head.is_whole)
+  {
     return;
   }
   engine.add(*source, 0, head);
@@ -164,6 +206,10 @@ RemoteFile::RemoteFile(const std::string& address, const RemoteHints& hints)
 
 RemoteFile::~RemoteFile()
 {
+  if (this->is_for_others_)
+  {
+    return;
+  }
   (void)attempt([&] { RemoteEngine::get().drop_prefetches(*this->source_); });
   if (!this->source_->is_kept)
   {
@@ -212,6 +258,13 @@ void RemoteFile::prefetch(const std::vector<ByteRange>& ranges) const noexcept
         {
           inside.push_back({ range.offset, std::min(range.bytes, this->size() - range.offset) });
         }
+      }
+      if (is_holding())
+      {
+        hold({ this->address_, this->source_->version, this->source_->key, this->source_->is_shared,
+               false, {} },
+          RemoteEngine::get().find_missing(*this->source_, inside));
+        return;
       }
       if (!inside.empty())
       {

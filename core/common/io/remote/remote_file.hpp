@@ -17,6 +17,8 @@
 
 namespace bat::io
 {
+struct OpenedFile;
+
 /// One version of a remote file: reads never mix versions. const functions may be called
 /// concurrently. Files of the same version share their cached pages.
 ///
@@ -28,6 +30,9 @@ class RemoteFile
 public:
   /// Waits for the server. Throws also InvalidArgument: for the address, a setting or a profile.
   explicit RemoteFile(const std::string& address, const RemoteHints& hints = {});
+  /// A version that another process has opened, to read for other processes. Does not ask the
+  /// server, and leaves its pages in the cache.
+  explicit RemoteFile(const OpenedFile& known);
   RemoteFile(const RemoteFile&) = delete;
   RemoteFile& operator=(const RemoteFile&) = delete;
   ~RemoteFile();
@@ -51,10 +56,14 @@ public:
 private:
   void check_range(std::uint64_t offset, std::size_t bytes) const;
 
+  void use(const OpenedFile& known);
+
+  std::string address_; ///< with secrets
   std::shared_ptr<const RemoteSource> source_;
   std::string version_;
   std::vector<std::byte> whole_; ///< the file, if the server has no ranges
   bool is_whole_ = false;
+  bool is_for_others_ = false;
 };
 
 /// Counts of all remote files of the process, for tests and benchmarks.

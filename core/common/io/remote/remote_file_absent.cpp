@@ -4,6 +4,7 @@
 #include "common/io/remote/remote_file.hpp"
 
 #include "bat/address.hpp"
+#include "bat/recorded_reads.hpp"
 #include "common/fail.hpp"
 
 namespace bat::io
@@ -29,7 +30,42 @@ RemoteStatistics remote_statistics()
 }
 }
 
-bool bat::can_read_addresses() noexcept
+namespace bat
+{
+bool can_read_addresses() noexcept
 {
   return false;
+}
+
+struct RecordedReads::Impl
+{
+};
+RecordedReads::RecordedReads() = default;
+RecordedReads::~RecordedReads() = default;
+std::vector<std::byte> RecordedReads::pack() const
+{
+  return {};
+}
+
+struct HeldPrefetches::Impl
+{
+};
+HeldPrefetches::HeldPrefetches() = default;
+HeldPrefetches::~HeldPrefetches() = default;
+std::vector<std::byte> HeldPrefetches::pack() const
+{
+  return {};
+}
+
+std::vector<std::vector<std::byte>> read_share(
+  const std::vector<std::vector<std::byte>>& held, std::size_t)
+{
+  return std::vector<std::vector<std::byte>>(held.size());
+}
+
+struct ReplayedReads::Impl
+{
+};
+ReplayedReads::ReplayedReads(const std::vector<std::byte>&) {}
+ReplayedReads::~ReplayedReads() = default;
 }

@@ -16,7 +16,7 @@ struct RemoteSettings
   /// Requests in flight per host; further ones wait. PARABAT_REMOTE_REQUESTS, 1 to 256.
   std::size_t max_requests = 16;
   /// Largest gap, in bytes, that is fetched to merge two requests. PARABAT_REMOTE_GAP.
-  std::uint64_t max_gap = 64 << 10;
+  std::uint64_t max_gap = 104 << 10;
   /// Largest request, in bytes.
   std::uint64_t max_request = 8 << 20;
   /// Memory, in bytes, for cached pages of all remote files. PARABAT_REMOTE_MEMORY.

@@ -80,6 +80,10 @@ public:
   /// the file: none if the index says that all velocities are 0. Throws Error: InvalidArgument (no
   /// such brick), Corrupt, Truncated, CannotOpen, UnsupportedVersion.
   std::uint64_t read(std::uint64_t brick, BrickMemory to) const;
+  /// Requests bricks of a remote file that will be read soon, merged into few requests; does
+  /// nothing for other files. May wait for the index. Never fails: faults appear when bricks are
+  /// read.
+  void prefetch(const std::vector<std::uint64_t>& bricks) const noexcept;
   /// Returns the stored bytes of a brick; 0 if it has no flow or is at rest. Throws as read().
   [[nodiscard]] std::uint64_t stored_bytes(std::uint64_t brick) const;
 

@@ -51,6 +51,10 @@ public:
   std::uint64_t read(std::size_t level, std::uint64_t brick, BrickMemory to) const override;
   /// Used by reopen().
   [[nodiscard]] bool continues_in(const BrickSource& later) const override;
+  /// True if any file is at an address.
+  [[nodiscard]] bool can_prefetch() const noexcept override;
+  void prefetch(
+    std::size_t level, const std::vector<std::uint64_t>& bricks) const noexcept override;
 
   [[nodiscard]] const std::string& name() const noexcept; ///< of the list or the first file
   [[nodiscard]] std::uint64_t grid_id() const noexcept;
