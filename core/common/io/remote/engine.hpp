@@ -66,13 +66,18 @@ struct RemoteSource
 {
   std::string name;       ///< for messages, without secrets
   std::string key;        ///< 32 hexadecimal digits; files with the same key have the same bytes
-  bool is_kept = false;   ///< whether pages are kept for files that are opened later
   bool is_shared = false; ///< whether the key names the bytes for other processes too
   RemoteVersion version;
   bool is_open = false; ///< whether the version is known
   Address object;       ///< the s3 address, if `access` is set
   std::optional<S3Access> access;
   std::shared_ptr<ReaderCall> reader; ///< for an address of a RemoteReader
+
+  /// Whether the key names the bytes for files that this process opens later.
+  [[nodiscard]] bool is_kept() const noexcept
+  {
+    return this->is_shared || (this->reader && this->version.has_strong_etag());
+  }
 
   // Guarded by the mutex of the engine.
   mutable std::optional<Address> found; ///< where the last redirect led

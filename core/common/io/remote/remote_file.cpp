@@ -82,7 +82,7 @@ bool is_shared(const RemoteSource& source)
 std::string make_key(const RemoteSource& source)
 {
   static std::atomic<std::uint64_t> count{ 0 };
-  if (!source.is_kept)
+  if (!source.is_kept())
   {
     return hash_text(fmt::format("file {} of process {}", ++count, ::getpid()));
   }
@@ -179,7 +179,6 @@ RemoteFile::RemoteFile(const std::string& address, const RemoteHints& hints)
   source->version = version;
   source->is_open = true;
   source->is_shared = is_shared(*source);
-  source->is_kept = source->is_shared || (source->reader && source->version.has_strong_etag());
   source->key = make_key(*source);
   this->source_ = source;
   this->version_ = text_of(version);
@@ -211,7 +210,7 @@ RemoteFile::~RemoteFile()
     return;
   }
   (void)attempt([&] { RemoteEngine::get().drop_prefetches(*this->source_); });
-  if (!this->source_->is_kept)
+  if (!this->source_->is_kept())
   {
     this->forget();
   }
