@@ -17,11 +17,6 @@
 
 namespace
 {
-bool IsAlone(vtkMultiProcessController* controller)
-{
-  return !controller || controller->GetNumberOfProcesses() < 2;
-}
-
 void BroadcastBytes(vtkMultiProcessController* controller, std::vector<std::byte>& bytes, int root)
 {
   auto size = static_cast<vtkIdType>(bytes.size());
@@ -67,6 +62,12 @@ int NumberOf(const std::string& state)
   constexpr auto maximum = static_cast<std::size_t>(std::numeric_limits<int>::max() - 1);
   return static_cast<int>(std::hash<std::string>()(state) % maximum) + 1;
 }
+}
+
+//------------------------------------------------------------------------------
+bool bat_vtk::IsAlone(vtkMultiProcessController* controller)
+{
+  return !controller || controller->GetNumberOfProcesses() < 2;
 }
 
 //------------------------------------------------------------------------------

@@ -22,6 +22,9 @@ struct Comparison
   bool Differ = false; ///< processes without a failure are in different states
 };
 
+/// Whether there is only one process. A null controller means a single process.
+bool IsAlone(vtkMultiProcessController* controller);
+
 /// Collective. `state` is a text that is equal on all processes with the same file open; it is
 /// ignored for a process with a failure. A null controller means a single process.
 Comparison Compare(vtkMultiProcessController* controller, bool trouble, const Failure& failure,
