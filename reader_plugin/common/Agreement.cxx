@@ -124,7 +124,7 @@ void bat_vtk::ReadFirstOnRoot(vtkMultiProcessController* controller, const std::
 }
 
 //------------------------------------------------------------------------------
-void bat_vtk::PrefetchTogether(vtkMultiProcessController* controller, const std::string& fileName,
+void bat_vtk::PrefetchShared(vtkMultiProcessController* controller, const std::string& fileName,
   const std::function<void()>& prefetch)
 {
   if (IsAlone(controller) || !bat::is_address(fileName))

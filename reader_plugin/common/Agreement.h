@@ -42,7 +42,7 @@ void ReadFirstOnRoot(vtkMultiProcessController* controller, const std::string& f
 /// Collective if the file is at an address. `prefetch` prefetches what this process is about to
 /// read. What the processes need together is requested from the server once, each part by one of
 /// them. Never fails: faults show when the parts are read.
-void PrefetchTogether(vtkMultiProcessController* controller, const std::string& fileName,
+void PrefetchShared(vtkMultiProcessController* controller, const std::string& fileName,
   const std::function<void()>& prefetch);
 
 /// Collective. True if `local` is true in any process.

@@ -334,7 +334,7 @@ public:
                               : static_cast<void>(file.preview());
           });
       }));
-    bat_vtk::PrefetchTogether(controller, name,
+    bat_vtk::PrefetchShared(controller, name,
       [&]()
       {
         if (this->Plan.IsFull && !isEmpty)
@@ -405,8 +405,9 @@ public:
       (this->ImageOf == this->Series || this->ImageOf->continues_in(*this->Series));
   }
 
-  ImagePlan Plan; ///< announced by RequestInformation
-  Failure NoPlan; ///< why there is no plan
+  ImagePlan Plan;               ///< announced by RequestInformation
+  Failure NoPlan;               ///< why there is no plan
+  vtkMTimeType DescribedAt = 0; ///< change of the reader for which information was requested
 
   std::string ErrorText;
   std::string Warned;
@@ -610,12 +611,16 @@ int vtkBricksReader::RequestInformation(
   outInfo->Set(vtkAlgorithm::CAN_PRODUCE_SUB_EXTENT(), 1);
   this->Internals->Reported.BeginUpdate(TextOrEmpty(this->GetFileName()));
   this->DescribeNothing(outInfo);
+  // Processes may request information again for themselves.
+  const bool isChanged = this->GetMTime() != this->Internals->DescribedAt;
   const Failure failure = Failure::Of(
     [&]()
     {
-      bat_vtk::ReadFirstOnRoot(vtkMultiProcessController::GetGlobalController(),
+      bat_vtk::ReadFirstOnRoot(
+        isChanged ? vtkMultiProcessController::GetGlobalController() : nullptr,
         TextOrEmpty(this->GetFileName()), [&]() { this->DescribeFile(outInfo); });
     });
+  this->Internals->DescribedAt = this->GetMTime();
   this->Internals->NoPlan = failure;
   if (failure)
   {

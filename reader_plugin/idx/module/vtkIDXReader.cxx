@@ -415,7 +415,7 @@ public:
             prefetch(this->Plan.Whole);
           });
       }));
-    bat_vtk::PrefetchTogether(this->Controller, name,
+    bat_vtk::PrefetchShared(this->Controller, name,
       [&]()
       {
         prefetch(bat_vtk::Intersection(
@@ -465,8 +465,9 @@ public:
   std::optional<bat_vtk::FileStamp> Stamp;
   std::uint64_t Generation = 0;
 
-  bat_vtk::GridPlan Plan; ///< announced by RequestInformation
-  Failure NoPlan;         ///< why there is no plan
+  bat_vtk::GridPlan Plan;       ///< announced by RequestInformation
+  Failure NoPlan;               ///< why there is no plan
+  vtkMTimeType DescribedAt = 0; ///< change of the reader for which information was requested
   std::vector<std::int64_t> Steps;
   std::vector<double> Times;
   bat_vtk::LevelRefining Refining;
@@ -770,12 +771,15 @@ int vtkIDXReader::RequestInformation(
   vtkInformation* outInfo = outputVector->GetInformationObject(0);
   outInfo->Set(vtkAlgorithm::CAN_PRODUCE_SUB_EXTENT(), 1);
   this->DescribeNothing(outInfo);
+  // Processes may request information again for themselves.
+  const bool isChanged = this->GetMTime() != this->Internals->DescribedAt;
   const Failure failure = Failure::Of(
     [&]()
     {
-      bat_vtk::ReadFirstOnRoot(this->Internals->Controller, TextOrEmpty(this->FileName),
-        [&]() { this->DescribeFile(outInfo); });
+      bat_vtk::ReadFirstOnRoot(isChanged ? this->Internals->Controller.Get() : nullptr,
+        TextOrEmpty(this->FileName), [&]() { this->DescribeFile(outInfo); });
     });
+  this->Internals->DescribedAt = this->GetMTime();
   this->Internals->FillingSelection = false;
   this->Internals->NoPlan = failure;
   if (failure)
