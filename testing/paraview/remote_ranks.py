@@ -28,8 +28,8 @@ for case in json.loads(cases):
         Delete(reader)
 
 for address in json.loads(failing):
+    reader = IDXReader(FileName=server + address) if address.endswith(".idx") else BATReader(FileName=[server + address])
     try:
-        reader = OpenDataFile(server + address)
         UpdatePipeline(proxy=reader)
     except RuntimeError:
         pass

@@ -1160,7 +1160,7 @@ void vtkBATReader::LoadPiece(vtkInformation* outInfo, vtkPolyData* output)
       target = self.ChooseQuality(request);
       if (pieces > 1)
       {
-        bat_vtk::OpenLeafFiles(request);
+        loaded.ReadCommon(request, self.IsFirst());
       }
     });
   request.Prefetch = [&self](const std::function<void()>& prefetch) { self.Prefetch(prefetch); };
