@@ -17,11 +17,6 @@
 
 namespace
 {
-bool IsAlone(vtkMultiProcessController* controller)
-{
-  return !controller || controller->GetNumberOfProcesses() < 2;
-}
-
 void BroadcastBytes(vtkMultiProcessController* controller, std::vector<std::byte>& bytes, int root)
 {
   auto size = static_cast<vtkIdType>(bytes.size());
@@ -67,6 +62,12 @@ int NumberOf(const std::string& state)
   constexpr auto maximum = static_cast<std::size_t>(std::numeric_limits<int>::max() - 1);
   return static_cast<int>(std::hash<std::string>()(state) % maximum) + 1;
 }
+}
+
+//------------------------------------------------------------------------------
+bool bat_vtk::IsAlone(vtkMultiProcessController* controller)
+{
+  return !controller || controller->GetNumberOfProcesses() < 2;
 }
 
 //------------------------------------------------------------------------------
@@ -123,7 +124,7 @@ void bat_vtk::ReadFirstOnRoot(vtkMultiProcessController* controller, const std::
 }
 
 //------------------------------------------------------------------------------
-void bat_vtk::PrefetchTogether(vtkMultiProcessController* controller, const std::string& fileName,
+void bat_vtk::PrefetchShared(vtkMultiProcessController* controller, const std::string& fileName,
   const std::function<void()>& prefetch)
 {
   if (IsAlone(controller) || !bat::is_address(fileName))

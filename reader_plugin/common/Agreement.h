@@ -22,6 +22,9 @@ struct Comparison
   bool Differ = false; ///< processes without a failure are in different states
 };
 
+/// Whether there is only one process. A null controller means a single process.
+bool IsAlone(vtkMultiProcessController* controller);
+
 /// Collective. `state` is a text that is equal on all processes with the same file open; it is
 /// ignored for a process with a failure. A null controller means a single process.
 Comparison Compare(vtkMultiProcessController* controller, bool trouble, const Failure& failure,
@@ -39,7 +42,7 @@ void ReadFirstOnRoot(vtkMultiProcessController* controller, const std::string& f
 /// Collective if the file is at an address. `prefetch` prefetches what this process is about to
 /// read. What the processes need together is requested from the server once, each part by one of
 /// them. Never fails: faults show when the parts are read.
-void PrefetchTogether(vtkMultiProcessController* controller, const std::string& fileName,
+void PrefetchShared(vtkMultiProcessController* controller, const std::string& fileName,
   const std::function<void()>& prefetch);
 
 /// Collective. True if `local` is true in any process.

@@ -34,6 +34,28 @@ struct BrickBox
   std::array<std::int64_t, 3> lower{};
   std::array<std::int64_t, 3> upper{};
 
+  /// The bricks that a box of points touches.
+  BrickBox(const BrickGrid& grid, const std::array<std::int64_t, 3>& first,
+    const std::array<std::int64_t, 3>& count)
+  {
+    for (std::size_t a = 0; a != 3; ++a)
+    {
+      this->lower[a] = first[a] / grid.edge;
+      this->upper[a] = (first[a] + count[a] - 1) / grid.edge + 1;
+    }
+  }
+  BrickBox(const std::array<std::int64_t, 3>& begin, const std::array<std::int64_t, 3>& end)
+    : lower(begin)
+    , upper(end)
+  {
+  }
+
+  [[nodiscard]] std::vector<std::uint64_t> numbers(const BrickGrid& grid) const
+  {
+    std::vector<std::uint64_t> numbers;
+    this->for_each([&](const auto& place) { numbers.push_back(grid.brick_number(place)); });
+    return numbers;
+  }
   template <class Function>
   void for_each(const Function& function) const
   {
@@ -144,6 +166,14 @@ struct File::Impl
   }
 
   void prefetch(const std::vector<std::uint64_t>& bricks) const;
+  /// Requests a section of a remote file that is about to be read completely.
+  void prefetch_section(const format::PagedSection& section) const
+  {
+    if (this->file.is_remote())
+    {
+      this->file.prefetch(section.offset, section.raw_bytes + 8 * section.pages());
+    }
+  }
   [[nodiscard]] std::vector<io::ByteRange> missing_index_pages(
     const std::vector<std::uint64_t>& bricks) const;
 
@@ -253,6 +283,7 @@ std::uint64_t File::stored_bytes(std::uint64_t brick) const
 
 BrickCounts File::count_bricks() const
 {
+  this->impl_->prefetch_section(this->impl_->layout.index);
   BrickCounts counts;
   counts.bricks = this->grid().brick_count();
   for (std::uint64_t brick = 0; brick != counts.bricks; ++brick)
@@ -300,9 +331,17 @@ void File::prefetch(const std::vector<std::uint64_t>& bricks) const noexcept
   }
 }
 
+void File::prefetch_box(
+  const std::array<std::int64_t, 3>& first, const std::array<std::int64_t, 3>& count) const noexcept
+{
+  (void)attempt(
+    [&] { this->prefetch(BrickBox(this->grid(), first, count).numbers(this->grid())); });
+}
+
 std::vector<std::byte> File::preview() const
 {
   const format::PagedSection& section = this->impl_->layout.preview;
+  this->impl_->prefetch_section(section);
   std::vector<std::byte> all;
   all.reserve(section.raw_bytes);
   for (std::uint64_t page = 0; page != section.pages(); ++page)
@@ -390,8 +429,8 @@ void copy_bricks(const File& file, const BrickBox& bricks, const BoxOfValues& bo
                           lower[2], upper[2], lower[1], upper[1], lower[0], upper[0]),
         [&](const auto& part)
         {
-          const BrickBox some{ { part.cols().begin(), part.rows().begin(), part.pages().begin() },
-            { part.cols().end(), part.rows().end(), part.pages().end() } };
+          const BrickBox some({ part.cols().begin(), part.rows().begin(), part.pages().begin() },
+            { part.cols().end(), part.rows().end(), part.pages().end() });
           some.for_each([&](const auto& place) { copy_brick(file, place, box); });
         });
     });
@@ -404,12 +443,7 @@ void File::read_box(const std::array<std::int64_t, 3>& first,
   const BrickGrid& grid = this->grid();
   check_box(this->name(), grid, first, count, bytes);
   const BoxOfValues box{ first, count, static_cast<std::byte*>(values) };
-  BrickBox bricks;
-  for (std::size_t a = 0; a != 3; ++a)
-  {
-    bricks.lower[a] = first[a] / grid.edge;
-    bricks.upper[a] = (first[a] + count[a] - 1) / grid.edge + 1;
-  }
+  const BrickBox bricks(grid, first, count);
   if (!this->impl_->file.is_remote())
   {
     copy_bricks(*this, bricks, box, threads);
@@ -423,12 +457,7 @@ void File::read_box(const std::array<std::int64_t, 3>& first,
     part.upper[2] = z + 1;
     return part;
   };
-  const auto prefetch = [&](std::int64_t z)
-  {
-    std::vector<std::uint64_t> numbers;
-    layer(z).for_each([&](const auto& place) { numbers.push_back(grid.brick_number(place)); });
-    this->prefetch(numbers);
-  };
+  const auto prefetch = [&](std::int64_t z) { this->prefetch(layer(z).numbers(grid)); };
   prefetch(bricks.lower[2]);
   for (std::int64_t z = bricks.lower[2]; z != bricks.upper[2]; ++z)
   {

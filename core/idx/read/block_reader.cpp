@@ -689,6 +689,10 @@ private:
       }
       file.prefetch(ranges);
     }
+    if (this->read_.only_prefetch)
+    {
+      return;
+    }
     for (std::size_t i = 0; i != found.size();)
     {
       const std::uint64_t begin = found[i].record.offset;

@@ -39,6 +39,7 @@ struct BlockRead
   /// Blocks of levels up to this one are skipped; below bits_per_block none is.
   int known_level = -1;
   std::byte* array = nullptr; ///< null: blocks are checked only
+  bool only_prefetch = false; ///< blocks are found and requested from the server, but not read
 };
 
 /// Reads as Dataset::read does after its checks. All results are from one version of the step.

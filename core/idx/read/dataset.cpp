@@ -393,6 +393,23 @@ ReadReport Dataset::read(
   return read_blocks(impl.source, read, options);
 }
 
+void Dataset::prefetch(const Query& query) const
+{
+  const Impl& impl = *this->impl_;
+  BlockRead read;
+  read.field = query.field;
+  read.lattice = impl.lattice(query.level, query.box);
+  if (!impl.source.remote || impl.header.arco != 0 || read.lattice.samples() == 0)
+  {
+    return;
+  }
+  (void)impl.field(query.field);
+  read.step = impl.step_of(query, *this);
+  read.level = query.level;
+  read.only_prefetch = true;
+  (void)read_blocks(impl.source, read, {});
+}
+
 bool Dataset::is_as_opened() const noexcept
 {
   const Impl& impl = *this->impl_;

@@ -101,18 +101,24 @@ const std::byte* PagedSection::view_front(std::uint64_t count) const
   return this->file_.view(this->layout_.in_file(0), 0);
 }
 
-// The pages and their checksums are requested at the same time.
+// The pages and their checksums are requested at the same time, with the gaps that are read too.
 void PagedSection::prefetch_remote(const std::vector<Span>& spans) const
 {
   std::vector<io::ByteRange> ranges;
   std::uint64_t next_group = 0;
+  std::uint64_t next_page = 0;
   for (const Span& span : spans)
   {
     if (span.count == 0)
     {
       continue;
     }
-    const PageRange pages = this->layout_.pages_of(span);
+    PageRange pages = this->layout_.pages_of(span);
+    if (next_page != 0 && pages.first > next_page && pages.first - next_page <= kPagesBetween)
+    {
+      pages.first = next_page;
+    }
+    next_page = pages.end;
     const ByteRange bytes = this->layout_.bytes_of(pages);
     ranges.push_back({ this->layout_.in_file(bytes.begin), bytes.size() });
     const std::uint64_t end_group = this->layout_.group_of(pages.end - 1) + 1;

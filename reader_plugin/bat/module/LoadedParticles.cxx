@@ -63,19 +63,29 @@ std::uint64_t BytesOf(const bat::Dataset& file, std::size_t column)
 }
 
 //------------------------------------------------------------------------------
-void bat_vtk::OpenLeafFiles(const LoadedParticles::Request& request)
+void bat_vtk::LoadedParticles::ReadCommon(const Request& request, bool isFirst) const
 {
-  constexpr std::size_t maximum = 64;
+  constexpr std::size_t maxLeafFiles = 64;
+  constexpr std::uint64_t maxTested = 1 << 22; // particles, of 12 to 16 tested bytes each
+  bat::Query query = request.Query;
+  query.part = 0;
+  query.parts = 1;
+  query.after_quality = this->CanAdd(request) ? this->LoadedQuality : 0.0;
+  const bool hasConditions =
+    query.box || !query.shapes.empty() || !query.ranges.empty() || !query.values.empty();
   static_cast<void>(Failure::Of(
     [&]()
     {
-      if (request.File->is_remote() && request.File->leaves().size() <= maximum)
+      if (!request.File->is_remote() || request.File->leaves().size() > maxLeafFiles)
       {
-        bat::Query first; // one particle of each
-        first.quality = 1e-12;
-        first.box = request.Query.box;
-        static_cast<void>(request.File->select(first));
+        return;
       }
+      if (!isFirst || !hasConditions || request.File->particles_at(query.quality) > maxTested)
+      {
+        query.after_quality = 0.0;
+        query.quality = std::min(query.quality, 1e-12); // one particle of each leaf file
+      }
+      static_cast<void>(request.File->select(query));
     }));
 }
 

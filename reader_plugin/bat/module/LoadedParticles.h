@@ -51,6 +51,10 @@ public:
   /// that of the last Load(), except for a quality that is not lower, and no leaf file was left out
   /// for an attribute that is no longer requested.
   [[nodiscard]] bool CanAdd(const Request& request) const;
+  /// For several processes, before Load(): opens leaf files at an address, and in process 0 finds
+  /// the particles of all processes, if either are few. The others get what it has read. Never
+  /// fails: faults show when the files are read.
+  void ReadCommon(const Request& request, bool isFirst) const;
   void Clear();
 
   [[nodiscard]] std::uint64_t Count() const { return this->Rows; }
@@ -120,9 +124,6 @@ private:
   std::map<std::size_t, Damage> Bad;         ///< keys: leaf file
 };
 
-/// Opens the leaf files of the request's box if they are at an address and few. Never fails: faults
-/// show when they are read.
-void OpenLeafFiles(const LoadedParticles::Request& request);
 }
 
 #endif

@@ -347,7 +347,7 @@ public:
   void Prefetch(const std::function<void()>& prefetch)
   {
     this->HasPrefetched = true;
-    bat_vtk::PrefetchTogether(this->Controller, TextOrEmpty(this->Reader->FileName), prefetch);
+    bat_vtk::PrefetchShared(this->Controller, TextOrEmpty(this->Reader->FileName), prefetch);
   }
 
   void WarnOfDamage()
@@ -489,6 +489,7 @@ public:
     double Radius = 0.0;
   } Shown; ///< restored if an update is cancelled
   bool HasPrefetched = false;
+  vtkMTimeType DescribedAt = 0; ///< change of the reader for which information was requested
   bool KeepWhenAborted = false;
   Failure Refused; ///< set by the reader that chooses the files
   std::string MatchError;
@@ -924,12 +925,15 @@ int vtkBATReader::RequestInformation(
   vtkInformation* outInfo = outputVector->GetInformationObject(0);
   outInfo->Set(vtkAlgorithm::CAN_HANDLE_PIECE_REQUEST(), 1);
   this->DescribeNothing(outInfo);
+  // Processes may request information again for themselves.
+  const bool isChanged = this->GetMTime() != this->Internals->DescribedAt;
   const Failure failure = Failure::Of(
     [&]()
     {
-      bat_vtk::ReadFirstOnRoot(this->Internals->Controller, TextOrEmpty(this->FileName),
-        [&]() { this->DescribeFile(outInfo); });
+      bat_vtk::ReadFirstOnRoot(isChanged ? this->Internals->Controller.Get() : nullptr,
+        TextOrEmpty(this->FileName), [&]() { this->DescribeFile(outInfo); });
     });
+  this->Internals->DescribedAt = this->GetMTime();
   this->Internals->FillingSelection = false;
   if (failure)
   {
@@ -1156,7 +1160,7 @@ void vtkBATReader::LoadPiece(vtkInformation* outInfo, vtkPolyData* output)
       target = self.ChooseQuality(request);
       if (pieces > 1)
       {
-        bat_vtk::OpenLeafFiles(request);
+        loaded.ReadCommon(request, self.IsFirst());
       }
     });
   request.Prefetch = [&self](const std::function<void()>& prefetch) { self.Prefetch(prefetch); };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkBricksReader.h"
 
+#include "Agreement.h"
 #include "Extents.h"
 #include "Failure.h"
 #include "FileStamp.h"
@@ -297,6 +298,53 @@ public:
     return after == times.begin() ? 0 : static_cast<std::size_t>(after - times.begin()) - 1;
   }
 
+  // Collective at the first request after a change, if the files are at addresses. Requests what
+  // the processes need from the server once.
+  void PrefetchImage(vtkInformation* outInfo, vtkMTimeType changed)
+  {
+    const std::string name = this->Names.empty() ? "" : this->Names.front();
+    const Cause cause{ changed, this->Series.get(), this->LevelAt(outInfo) };
+    if (IsAlone() || !bat::is_address(name) || cause == this->LastCause)
+    {
+      return;
+    }
+    this->LastCause = cause;
+    vtkMultiProcessController* controller = vtkMultiProcessController::GetGlobalController();
+    const Extent extent = bat_vtk::Intersection(
+      bat_vtk::ExtentIn(outInfo, Pipeline::UPDATE_EXTENT()), this->Plan.Whole);
+    // A process that could not open the files takes part too.
+    const bool isEmpty = !this->Series || bat_vtk::PointsIn(extent) == 0;
+    if (!bat_vtk::ReduceAny(controller, !isEmpty))
+    {
+      return;
+    }
+    // Faults show when the image is filled.
+    static_cast<void>(Failure::Of(
+      [&]()
+      {
+        bat_vtk::ReadFirstOnRoot(controller, name,
+          [&]()
+          {
+            if (!this->Series)
+            {
+              return;
+            }
+            const bat::bricks::File& file = this->Series->level(cause.Level);
+            this->Plan.IsFull ? static_cast<void>(file.count_bricks())
+                              : static_cast<void>(file.preview());
+          });
+      }));
+    bat_vtk::PrefetchShared(controller, name,
+      [&]()
+      {
+        if (this->Plan.IsFull && !isEmpty)
+        {
+          const auto [first, count] = PointsOf(extent);
+          this->Series->level(cause.Level).prefetch_box(first, count);
+        }
+      });
+  }
+
   // Throws bat::Error.
   void FillImage(vtkInformation* outInfo, vtkImageData* output) const
   {
@@ -357,24 +405,47 @@ public:
       (this->ImageOf == this->Series || this->ImageOf->continues_in(*this->Series));
   }
 
-  ImagePlan Plan; ///< announced by RequestInformation
-  Failure NoPlan; ///< why there is no plan
+  ImagePlan Plan;               ///< announced by RequestInformation
+  Failure NoPlan;               ///< why there is no plan
+  vtkMTimeType DescribedAt = 0; ///< change of the reader for which information was requested
 
   std::string ErrorText;
   std::string Warned;
   bat_vtk::ReportedOnce Reported;
 
 private:
+  struct Cause
+  {
+    vtkMTimeType Changed = 0;
+    const bat::bricks::Series* Of = nullptr;
+    std::size_t Level = 0;
+
+    bool operator==(const Cause& other) const
+    {
+      return this->Changed == other.Changed && this->Of == other.Of && this->Level == other.Level;
+    }
+  };
+
+  using Numbers = std::array<std::int64_t, 3>;
+
+  // Returns the first point, and the number of points along each axis.
+  static std::pair<Numbers, Numbers> PointsOf(const Extent& extent)
+  {
+    std::pair<Numbers, Numbers> points;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+    {
+      points.first[axis] = extent[2 * axis];
+      points.second[axis] = std::int64_t{ extent[2 * axis + 1] } - extent[2 * axis] + 1;
+    }
+    return points;
+  }
+
+  Cause LastCause;
+
   void ReadPoints(
     const bat::bricks::File& file, const Extent& extent, vtkIdType points, std::byte* to) const
   {
-    std::array<std::int64_t, 3> first{};
-    std::array<std::int64_t, 3> count{};
-    for (std::size_t axis = 0; axis < 3; ++axis)
-    {
-      first[axis] = extent[2 * axis];
-      count[axis] = std::int64_t{ extent[2 * axis + 1] } - extent[2 * axis] + 1;
-    }
+    const auto [first, count] = PointsOf(extent);
     const std::size_t bytes = static_cast<std::size_t>(points) * file.grid().point_bytes();
     if (file.grid().components == ImageComponents)
     {
@@ -540,7 +611,16 @@ int vtkBricksReader::RequestInformation(
   outInfo->Set(vtkAlgorithm::CAN_PRODUCE_SUB_EXTENT(), 1);
   this->Internals->Reported.BeginUpdate(TextOrEmpty(this->GetFileName()));
   this->DescribeNothing(outInfo);
-  const Failure failure = Failure::Of([&]() { this->DescribeFile(outInfo); });
+  // Processes may request information again for themselves.
+  const bool isChanged = this->GetMTime() != this->Internals->DescribedAt;
+  const Failure failure = Failure::Of(
+    [&]()
+    {
+      bat_vtk::ReadFirstOnRoot(
+        isChanged ? vtkMultiProcessController::GetGlobalController() : nullptr,
+        TextOrEmpty(this->GetFileName()), [&]() { this->DescribeFile(outInfo); });
+    });
+  this->Internals->DescribedAt = this->GetMTime();
   this->Internals->NoPlan = failure;
   if (failure)
   {
@@ -619,6 +699,7 @@ int vtkBricksReader::RequestData(
   vtkInformation* outInfo = outputVector->GetInformationObject(0);
   output->Initialize();
   Failure failure = self.NoPlan;
+  self.PrefetchImage(outInfo, this->GetMTime());
   if (!failure)
   {
     failure = Failure::Of([&]() { self.FillImage(outInfo, output); });

@@ -18,6 +18,8 @@
 #include "bat/idx/dataset.hpp"
 #include "bat/idx/velocity_source.hpp"
 #include "bat/nearest_name.hpp"
+#include "bat/recorded_reads.hpp"
+#include "bat/scoped_stop.hpp"
 
 #include "vtkCommand.h"
 #include "vtkCommunicator.h"
@@ -367,6 +369,60 @@ public:
   };
 
   // Reads the requested fields as arrays of `points`. Throws bat::Error.
+  // Collective if the dataset is at an address. Requests what the processes need from the server
+  // once. Faults show when the samples are read.
+  void Prefetch(vtkInformation* outInfo)
+  {
+    vtkIDXReader* reader = this->Reader;
+    const std::string name = TextOrEmpty(reader->FileName);
+    const auto prefetch = [&](const Extent& extent)
+    {
+      if (this->NoPlan || !this->File || bat_vtk::IsEmpty(extent))
+      {
+        return;
+      }
+      bat::idx::Query query;
+      query.level = this->Plan.Level;
+      query.box = this->File->box_of_extent(query.level, extent);
+      if (!this->Steps.empty())
+      {
+        query.step = this->Steps[this->StepAt(outInfo)];
+      }
+      for (const std::size_t field : this->Plan.Question.Fields)
+      {
+        query.field = field;
+        this->File->prefetch(query);
+      }
+    };
+    if (bat_vtk::IsAlone(this->Controller) || !bat::is_address(name))
+    {
+      return;
+    }
+    bat::StoppableProgress progress(
+      [reader](double share)
+      {
+        reader->UpdateProgress(share);
+        return !reader->CheckAbort();
+      },
+      true);
+    static_cast<void>(Failure::Of(
+      [&]()
+      {
+        bat_vtk::ReadFirstOnRoot(this->Controller, name,
+          [&]()
+          {
+            const bat::HeldPrefetches held; // only what locates the blocks
+            prefetch(this->Plan.Whole);
+          });
+      }));
+    bat_vtk::PrefetchShared(this->Controller, name,
+      [&]()
+      {
+        prefetch(bat_vtk::Intersection(
+          bat_vtk::ExtentIn(outInfo, Pipeline::UPDATE_EXTENT()), this->Plan.Whole));
+      });
+  }
+
   Amounts ReadFields(bat::idx::Query query, vtkIdType samples, vtkPointData* points)
   {
     vtkIDXReader* reader = this->Reader;
@@ -409,8 +465,9 @@ public:
   std::optional<bat_vtk::FileStamp> Stamp;
   std::uint64_t Generation = 0;
 
-  bat_vtk::GridPlan Plan; ///< announced by RequestInformation
-  Failure NoPlan;         ///< why there is no plan
+  bat_vtk::GridPlan Plan;       ///< announced by RequestInformation
+  Failure NoPlan;               ///< why there is no plan
+  vtkMTimeType DescribedAt = 0; ///< change of the reader for which information was requested
   std::vector<std::int64_t> Steps;
   std::vector<double> Times;
   bat_vtk::LevelRefining Refining;
@@ -714,7 +771,15 @@ int vtkIDXReader::RequestInformation(
   vtkInformation* outInfo = outputVector->GetInformationObject(0);
   outInfo->Set(vtkAlgorithm::CAN_PRODUCE_SUB_EXTENT(), 1);
   this->DescribeNothing(outInfo);
-  const Failure failure = Failure::Of([&]() { this->DescribeFile(outInfo); });
+  // Processes may request information again for themselves.
+  const bool isChanged = this->GetMTime() != this->Internals->DescribedAt;
+  const Failure failure = Failure::Of(
+    [&]()
+    {
+      bat_vtk::ReadFirstOnRoot(isChanged ? this->Internals->Controller.Get() : nullptr,
+        TextOrEmpty(this->FileName), [&]() { this->DescribeFile(outInfo); });
+    });
+  this->Internals->DescribedAt = this->GetMTime();
   this->Internals->FillingSelection = false;
   this->Internals->NoPlan = failure;
   if (failure)
@@ -904,6 +969,10 @@ int vtkIDXReader::RequestData(
 
   bool cancelled = false;
   Failure failure = isSame && self.LastEnd == End::Failed ? self.LastFailure : Failure{};
+  if (!isSame)
+  {
+    self.Prefetch(outInfo);
+  }
   if (!failure)
   {
     failure = this->TryLoading(outInfo, output, cancelled);

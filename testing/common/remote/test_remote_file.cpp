@@ -5,6 +5,7 @@
 #include "common/io/remote/remote_file.hpp"
 
 #include "bat/error.hpp"
+#include "bat/recorded_reads.hpp"
 #include "bat/scoped_stop.hpp"
 #include "common/io/remote/settings.hpp"
 #include "remote_server.hpp"
@@ -260,6 +261,97 @@ TEST_F(RemoteFiles, near_ranges_are_merged_and_large_ones_split)
     read(file, begin + 100 * kPage, 130 * kPage), this->local(begin + 100 * kPage, 130 * kPage));
   EXPECT_EQ(counts.since().requests, 3U);
   EXPECT_EQ(counts.since().round_trips, 1U);
+}
+
+TEST_F(RemoteFiles, waiting_requests_grow_by_pages_close_to_theirs)
+{
+  this->change(
+    [](RemoteSettings& settings)
+    {
+      settings.max_requests = 1;
+      settings.max_gap = 3 * kPage;
+    });
+  const RemoteFile file(this->at("pause;ms=30;id=grow"));
+  Counts counts;
+  const auto ask = [&](std::uint64_t page) { file.prefetch({ { page * kPage, kPage } }); };
+  ask(50); // in flight
+  while (counts.since().requests == 0)
+  {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  ask(52);  // close to that, which is too late
+  ask(200); // waits
+  ask(204); // after it
+  ask(196); // before it
+  ask(300); // too far away
+  EXPECT_EQ(read(file, 198 * kPage, 10), this->local(198 * kPage, 10)); // between them
+  EXPECT_EQ(read(file, 207 * kPage, 3 * kPage), this->local(207 * kPage, 3 * kPage)); // too late
+  for (const std::uint64_t page : { 50U, 52U, 200U, 204U, 196U, 300U })
+  {
+    EXPECT_EQ(read(file, page * kPage, kPage), this->local(page * kPage, kPage)) << page;
+  }
+  EXPECT_EQ(counts.since().requests, 5U); // 50, 52, 196 to 204, 300, 207 to 209
+  EXPECT_EQ(counts.since().bytes_requested, (3 + 9 + 3) * kPage);
+}
+
+TEST_F(RemoteFiles, shares_of_held_prefetches_bring_each_page_once)
+{
+  const std::string segment = "plain;id=share";
+  const RemoteFile file(this->at(segment));
+  const auto held = [&](std::uint64_t first, std::uint64_t pages)
+  {
+    const bat::HeldPrefetches prefetches;
+    file.prefetch({ { first * kPage, pages * kPage } });
+    return prefetches.pack();
+  };
+  const std::vector<std::vector<std::byte>> all{ held(100, 40), held(120, 40), held(125, 5), {} };
+  Counts counts;
+  EXPECT_EQ(counts.since().requests, 0U);
+  std::vector<std::size_t> sizes;
+  for (std::size_t process = 0; process != all.size(); ++process)
+  {
+    const auto parcels = bat::read_share(all, process);
+    ASSERT_EQ(parcels.size(), all.size());
+    EXPECT_TRUE(parcels[process].empty()); // its own pages are in its cache
+    EXPECT_TRUE(parcels[3].empty());       // it needs nothing
+    for (const auto& parcel : parcels)
+    {
+      const bat::ReplayedReads replay(parcel);
+    }
+    sizes.push_back(parcels[0].size() / kPage);
+  }
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{ 0, 15, 10, 0 })); // shares of 15 pages from 100 on
+  EXPECT_EQ(counts.since().requests, 4U);
+  EXPECT_EQ(counts.since().bytes_requested, 60 * kPage);
+  EXPECT_EQ(read(file, 100 * kPage, 60 * kPage), this->local(100 * kPage, 60 * kPage));
+  EXPECT_EQ(counts.since().requests, 4U);
+  EXPECT_THROW((void)bat::ReplayedReads(std::vector<std::byte>(20, std::byte{ 9 })), bat::Error);
+}
+
+TEST_F(RemoteFiles, replayed_reads_open_the_version_that_was_recorded)
+{
+  const std::string address = this->at("plain;id=replay");
+  std::vector<std::byte> packed;
+  {
+    const bat::RecordedReads record;
+    EXPECT_TRUE(record.pack().empty());
+    const RemoteFile file(address);
+    (void)read(file, 300 * kPage, 2 * kPage);
+    packed = record.pack();
+  }
+  Counts counts;
+  {
+    const bat::ReplayedReads replay(packed);
+    const RemoteFile file(address);
+    EXPECT_EQ(file.size(), kFileBytes);
+    EXPECT_EQ(read(file, 0, 100), this->local(0, 100));
+    EXPECT_EQ(read(file, 300 * kPage, 2 * kPage), this->local(300 * kPage, 2 * kPage));
+    EXPECT_EQ(counts.since().requests, 0U);
+    EXPECT_EQ(read(file, 400 * kPage, kPage), this->local(400 * kPage, kPage));
+    EXPECT_EQ(counts.since().requests, 1U);
+  }
+  const RemoteFile again(address);
+  EXPECT_EQ(counts.since().requests, 3U); // nothing is replayed any more
 }
 
 TEST_F(RemoteFiles, requests_in_flight_are_limited_and_reads_come_first)

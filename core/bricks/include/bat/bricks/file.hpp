@@ -84,6 +84,9 @@ public:
   /// nothing for other files. May wait for the index. Never fails: faults appear when bricks are
   /// read.
   void prefetch(const std::vector<std::uint64_t>& bricks) const noexcept;
+  /// The same for the bricks that a box of points touches; see read_box().
+  void prefetch_box(const std::array<std::int64_t, 3>& first,
+    const std::array<std::int64_t, 3>& count) const noexcept;
   /// Returns the stored bytes of a brick; 0 if it has no flow or is at rest. Throws as read().
   [[nodiscard]] std::uint64_t stored_bytes(std::uint64_t brick) const;
 

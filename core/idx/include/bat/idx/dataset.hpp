@@ -174,6 +174,10 @@ public:
   ReadReport read(
     const Query& query, void* values, std::size_t bytes, const ReadOptions& options = {}) const;
 
+  /// Reads from a server what locates the blocks of a query, and requests these. Does nothing for
+  /// local files, and in arco, where each block is a file. Throws as read().
+  void prefetch(const Query& query) const;
+
   /// Returns false if one of the steps read last now has another folder or none, so that the
   /// dataset should be opened again. The text is not checked.
   [[nodiscard]] bool is_as_opened() const noexcept;
