@@ -3,12 +3,14 @@
 
 #include "common/fail.hpp"
 
+#include <curl/curl.h>
 #include <fmt/format.h>
 #include <xxhash.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <ctime>
 #include <optional>
 #include <unistd.h>
 #include <utility>
@@ -128,6 +130,10 @@ RemoteFile::RemoteFile(const std::string& address, const RemoteHints& hints)
   source->is_shared = is_shared(*source);
   source->key = make_key(*source, source->is_shared);
   this->source_ = source;
+  if (hints.keeps_headers)
+  {
+    this->headers_ = head.response.others;
+  }
   this->version_ = version.identifier().empty() || version.has_strong_etag()
     ? version.identifier()
     : fmt::format("{}, {} bytes", version.last_modified, version.size);
@@ -151,6 +157,19 @@ RemoteFile::~RemoteFile()
   {
     this->forget();
   }
+}
+
+std::optional<std::int64_t> RemoteFile::last_modified() const
+{
+  const std::time_t time = ::curl_getdate(this->source_->version.last_modified.c_str(), nullptr);
+  return time < 0 ? std::nullopt : std::optional<std::int64_t>(time);
+}
+
+std::string RemoteFile::header(const std::string& name) const
+{
+  const auto found = std::find_if(this->headers_.begin(), this->headers_.end(),
+    [&](const auto& header) { return header.first == name; });
+  return found == this->headers_.end() ? std::string() : found->second;
 }
 
 void RemoteFile::check_range(std::uint64_t offset, std::size_t bytes) const
