@@ -524,17 +524,12 @@ private:
     {
       return false;
     }
-    PackedBlock copy{ block, scratch.packed.data(), scratch.packed.size(), this->cache_->codec(),
-      Layout::RowMajor };
+    const PackedBlock copy{ block, scratch.packed.data(), scratch.packed.size(),
+      this->cache_->codec(), Layout::RowMajor };
     std::byte* raw = nullptr;
-    // A block that packing would not shrink may be stored as it is.
     if (!this->unpack(copy, scratch, raw).empty())
     {
-      copy.codec = Codec::Raw;
-      if (!this->unpack(copy, scratch, raw).empty())
-      {
-        return false;
-      }
+      return false;
     }
     this->found_file_ = true;
     ++this->present_blocks_;
@@ -557,17 +552,17 @@ private:
       write(block.data, block.bytes);
       return;
     }
+    if (codec == Codec::Raw)
+    {
+      write(raw, this->raw_bytes_);
+      return;
+    }
     if (!scratch.packer)
     {
       scratch.packer.emplace();
     }
-    if (codec != Codec::Raw &&
-      scratch.packer->pack(codec, kCopyLevel, raw, this->raw_bytes_, scratch.copy))
-    {
-      write(scratch.copy.data(), scratch.copy.size());
-      return;
-    }
-    write(raw, this->raw_bytes_);
+    scratch.packer->pack_always(codec, kCopyLevel, raw, this->raw_bytes_, scratch.copy);
+    write(scratch.copy.data(), scratch.copy.size());
   }
 
   void query(const RequestedBlock* begin, const RequestedBlock* end, Scratch& scratch)

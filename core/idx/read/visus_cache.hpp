@@ -35,7 +35,7 @@ public:
   VisusCache(
     const VisusAddress& address, const Header& header, std::optional<std::int64_t> changed);
 
-  /// How copies are packed. One of the size of an unpacked block is not, whatever this says.
+  /// How all copies are packed, also those that are larger then.
   [[nodiscard]] Codec codec() const noexcept { return this->codec_; }
   /// Reads a copy of at most `max_bytes`. Returns false if there is none that may be used.
   [[nodiscard]] bool read(std::int64_t step, const Field& field, std::uint64_t block,
