@@ -108,9 +108,8 @@ public:
     , folder_(source.remote ? nullptr : source.steps.folder(read.step))
     , folder_name_(source.names.folder(read.step))
   {
-    // check() is for what the server has. Copies are in row-major order.
-    if (source.cache && read.array && this->field_.layout == Layout::RowMajor &&
-      this->swapped_ == 1 && !source.header.pidx)
+    // check() is for what the server has.
+    if (source.cache && read.array && this->swapped_ == 1 && !source.header.pidx)
     {
       this->cache_ = &*source.cache;
     }
@@ -525,7 +524,7 @@ private:
       return false;
     }
     const PackedBlock copy{ block, scratch.packed.data(), scratch.packed.size(),
-      this->cache_->codec(), Layout::RowMajor };
+      this->cache_->codec(), this->field_.layout };
     std::byte* raw = nullptr;
     if (!this->unpack(copy, scratch, raw).empty())
     {
@@ -534,13 +533,14 @@ private:
     this->found_file_ = true;
     ++this->present_blocks_;
     this->bytes_read_ += copy.bytes;
-    this->place(block, raw, Layout::RowMajor);
+    this->place(block, raw, copy.layout);
     return true;
   }
 
   void leave_copy(const PackedBlock& block, const std::byte* raw, Scratch& scratch)
   {
-    if (!this->cache_ || block.layout != Layout::RowMajor)
+    // The layout of copies is that of the field, as in arco.
+    if (!this->cache_ || block.layout != this->field_.layout)
     {
       return;
     }

@@ -104,8 +104,8 @@ void find_cache(const io::Address& address, const Query& query, VisusAddress& fo
   {
     return;
   }
-  const std::string path = address.path.substr(1) +
-    (found.is_server ? "/" + io::percent_encode(query.dataset, "/") + "/visus.idx" : "");
+  const std::string path =
+    address.path.substr(1) + (found.is_server ? "/" + query.dataset + "/visus.idx" : "");
   if (!is_safe(path))
   {
     return;
