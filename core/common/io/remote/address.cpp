@@ -362,8 +362,8 @@ std::string file_name(const std::filesystem::path& path)
 
 std::string find_secret(const std::filesystem::path& path)
 {
-  constexpr std::array<std::string_view, 10> kSecrets{ "signature", "sig", "token", "access_token",
-    "key", "api_key", "apikey", "secret_key", "password", "auth" };
+  constexpr std::array<std::string_view, 11> kSecrets{ "~auth_password", "signature", "sig",
+    "token", "access_token", "key", "api_key", "apikey", "secret_key", "password", "auth" };
   if (!is_address(path.string()))
   {
     return {};
