@@ -107,6 +107,10 @@ def check_server(python, folder, copies):
                 assert remote.steps == local.steps
                 for level in range(local.levels + 1):
                     same_grids(remote.read(level=level, step=3), local.read(level=level, step=3))
+        for codec in ("lz4", "raw"):
+            with parabat.idx.open(folder / "hz.idx") as local, \
+                    parabat.idx.open(f"http://127.0.0.1:{port}/mod_visus?dataset=hz&compression={codec}") as remote:
+                same_grids(remote.read(step=3), local.read(step=3))
         # Their client reads ours, with its own text.
         expected = parabat.idx.open(folder / "hz.idx").read(["float"], step=3)
         theirs = read_theirs(python, f"http://127.0.0.1:{port}/mod_visus?action=readdataset&dataset=hz&cached=arco", ["float"], folder)

@@ -1010,7 +1010,8 @@ Source::Source(const VisusAddress& address, const std::string& text, const Heade
   }
   if (address.is_server)
   {
-    this->server.emplace(address.file.string(), address.name, of_text.bits_per_block);
+    this->server.emplace(
+      address.file.string(), address.name, address.compression, of_text.bits_per_block);
   }
   if (!address.cache_folder.empty())
   {

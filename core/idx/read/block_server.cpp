@@ -20,6 +20,7 @@
 #include <charconv>
 #include <optional>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -27,8 +28,7 @@ namespace bat::idx
 {
 namespace
 {
-constexpr const char* kReadDataset = "action=readdataset&";
-constexpr const char* kRangeQuery = "action=rangequery&compression=zip&";
+constexpr std::string_view kReadDataset = "action=readdataset&";
 
 std::optional<std::uint64_t> parse_count(const std::string& text)
 {
@@ -80,13 +80,14 @@ std::uint64_t count_samples(const std::string& text)
 }
 }
 
-BlockServer::BlockServer(const std::string& address, std::string name, int bits_per_block)
+BlockServer::BlockServer(
+  const std::string& address, std::string name, const std::string& compression, int bits_per_block)
   : begin_(address)
   , name_(std::move(name))
   , bits_per_block_(bits_per_block)
 {
-  this->begin_.replace(
-    this->begin_.find(kReadDataset), std::char_traits<char>::length(kReadDataset), kRangeQuery);
+  this->begin_.replace(this->begin_.find(kReadDataset), kReadDataset.size(),
+    fmt::format("action=rangequery&compression={}&", compression));
 }
 
 BlockAnswer BlockServer::query(

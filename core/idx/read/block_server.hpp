@@ -37,8 +37,9 @@ public:
   static constexpr std::size_t kMaxBlocks = 8;
 
   /// `address` asks for the text: http://HOST/mod_visus?action=readdataset&dataset=NAME. `name` is
-  /// for messages.
-  BlockServer(const std::string& address, std::string name, int bits_per_block);
+  /// for messages. The server packs blocks as `compression` says: zip, lz4 or raw.
+  BlockServer(const std::string& address, std::string name, const std::string& compression,
+    int bits_per_block);
 
   [[nodiscard]] const std::string& name() const noexcept { return this->name_; }
   /// Returns the blocks of a field, one to kMaxBlocks. Waits for the server. Throws as

@@ -21,6 +21,7 @@ struct Query
   std::string dataset;
   std::string cached;
   std::string cache_compression = "zip";
+  std::string compression;
 };
 
 void check_key(std::string_view value, const std::string& shown)
@@ -51,11 +52,15 @@ Query parse_query(std::string_view text, bool is_server, const std::string& show
       {
         query.cache_compression = value;
       }
+      else if (name == "compression")
+      {
+        query.compression = value;
+      }
       else if (is_server && name == "dataset")
       {
         query.dataset = io::percent_decode(value);
       }
-      else if (name != "compression" && name != "endpoint_url" && !(is_server && name == "action"))
+      else if (name != "endpoint_url" && !(is_server && name == "action"))
       {
         query.kept += (query.kept.empty() ? "" : "&") + std::string(part);
       }
@@ -148,6 +153,10 @@ VisusAddress parse_visus_address(const std::filesystem::path& path)
     kept = fmt::format("action=readdataset&dataset={}{}{}", io::percent_encode(query.dataset),
       kept.empty() ? "" : "&", kept);
     found.name += "?dataset=" + query.dataset;
+    if (parse_codec(query.compression))
+    {
+      found.compression = query.compression;
+    }
   }
   file += (kept.empty() ? "" : "?") + kept;
   found.file = file;

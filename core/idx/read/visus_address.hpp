@@ -15,8 +15,9 @@ struct VisusAddress
 {
   /// The path or address of the .idx text. A mod_visus server answers it with the text.
   std::filesystem::path file;
-  std::string name;       ///< for messages, without secrets
-  bool is_server = false; ///< a mod_visus server, which answers queries and has no files
+  std::string name;                ///< for messages, without secrets
+  bool is_server = false;          ///< a mod_visus server, which answers queries and has no files
+  std::string compression = "zip"; ///< in which a server packs blocks: zip, lz4 or raw
   /// Folder in which OpenVisus's client keeps copies of blocks, relative to the folder of its
   /// cache, and the stem of the text in it. Empty without cached=arco.
   std::filesystem::path cache_folder;
