@@ -12,6 +12,10 @@ import numpy as np
 from arco_grids import BITS_PER_BLOCK, FIELDS
 
 
+class Server(http.server.ThreadingHTTPServer):
+    request_queue_size = 64
+
+
 class ModVisus:
     """Serves the arco datasets of a folder. layouts: that of each dataset."""
 
@@ -20,6 +24,9 @@ class ModVisus:
         server = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+
             def log_message(self, *arguments):
                 pass
 
@@ -35,7 +42,7 @@ class ModVisus:
                 self.end_headers()
                 self.wfile.write(body)
 
-        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http = Server(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.http.serve_forever, daemon=True).start()
 
     def address(self, name, fault="plain", more=""):

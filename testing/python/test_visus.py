@@ -36,8 +36,8 @@ def same_everywhere(local, remote):
     random = np.random.default_rng(2)
     assert remote.steps == local.steps and list(remote.fields) == list(local.fields)
     for level in range(local.levels + 1):
-        same_grids(remote.read(level=level, step=3), local.read(level=level, step=3))
-    for _ in range(10):
+        same_grids(remote.read(["float"], level=level, step=3), local.read(["float"], level=level, step=3))
+    for _ in range(5):
         box, step = random_box(random, local.box), int(random.choice([0, 3]))
         level = int(random.integers(local.levels - 3, local.levels + 1))
         if np.prod(local.lattice(level, box).count):
@@ -46,9 +46,11 @@ def same_everywhere(local, remote):
 
 def check_server(folder, visus):
     for name in ("arco", "arco_hz"):
-        for fault in ("plain", "old"):
-            with parabat.idx.open(folder / f"{name}.idx") as local, parabat.idx.open(visus.address(name, fault)) as remote:
-                same_everywhere(local, remote)
+        with parabat.idx.open(folder / f"{name}.idx") as local, parabat.idx.open(visus.address(name)) as remote:
+            same_everywhere(local, remote)
+    # A server that answers the first block of a list only.
+    with parabat.idx.open(folder / "arco.idx") as local, parabat.idx.open(visus.address("arco", "old")) as remote:
+        same_grids(remote.read(["float"], step=3), local.read(["float"], step=3))
     with parabat.idx.open(visus.address("arco")) as remote:
         visus.queries()
         remote.read(["float"], step=3)
