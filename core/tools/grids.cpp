@@ -3,6 +3,7 @@
 
 #include "tools/grids.hpp"
 
+#include "bat/address.hpp"
 #include "bat/error.hpp"
 #ifdef BAT_TOOLS_HAVE_BRICKS
 #include "bat/bricks/series.hpp"
@@ -31,7 +32,7 @@ bool ends_in(std::string_view path, std::string_view ending)
 }
 bool is_idx(const std::string& path)
 {
-  return ends_in(path, ".idx");
+  return ends_in(file_name(path), ".idx");
 }
 
 [[noreturn, maybe_unused]] void refuse(const std::string& path)

@@ -80,6 +80,16 @@ bool RandomAccessFile::is_as_opened() const noexcept
   return !opened && is_same;
 }
 
+std::optional<std::int64_t> RandomAccessFile::last_modified() const
+{
+  return this->remote_ ? this->remote_->last_modified() : std::nullopt;
+}
+
+std::string RandomAccessFile::header(const std::string& name) const
+{
+  return this->remote_ ? this->remote_->header(name) : std::string();
+}
+
 void RandomAccessFile::map()
 {
   const OpenFile::Use use = this->file_->use();

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -67,6 +68,10 @@ public:
   /// Throws Error{Truncated} if the file ends before offset + bytes, CannotOpen if it cannot be
   /// read.
   void read(std::uint64_t offset, void* to, std::size_t bytes) const;
+
+  /// As RemoteFile's; empty unless the file is at an address.
+  [[nodiscard]] std::optional<std::int64_t> last_modified() const;
+  [[nodiscard]] std::string header(const std::string& name) const;
 
   [[nodiscard]] bool is_remote() const noexcept { return this->remote_ != nullptr; }
   [[nodiscard]] bool is_mapped() const noexcept { return this->memory_ && this->file_; }

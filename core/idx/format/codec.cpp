@@ -112,6 +112,20 @@ bool Packer::pack(
     return false;
   }
   packed.resize(raw_bytes - 1);
+  return this->pack_into(codec, zip_level, raw, raw_bytes, packed);
+}
+
+void Packer::pack_always(
+  Codec codec, int zip_level, const std::byte* raw, std::size_t raw_bytes, Bytes& packed)
+{
+  packed.resize(max_packed_bytes(raw_bytes));
+  (void)this->pack_into(codec, zip_level, raw, raw_bytes, packed);
+}
+
+// Returns false if the result is larger than `packed`.
+bool Packer::pack_into(
+  Codec codec, int zip_level, const std::byte* raw, std::size_t raw_bytes, Bytes& packed)
+{
   if (codec == Codec::Zip)
   {
     if (zip_)

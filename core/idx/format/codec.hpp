@@ -36,8 +36,14 @@ public:
   /// Not for Codec::Raw. `zip_level` must be the same in all calls. Throws std::bad_alloc.
   [[nodiscard]] bool pack(
     Codec codec, int zip_level, const std::byte* raw, std::size_t raw_bytes, Bytes& packed);
+  /// The same, even if the result is larger than `raw_bytes`.
+  void pack_always(
+    Codec codec, int zip_level, const std::byte* raw, std::size_t raw_bytes, Bytes& packed);
 
 private:
+  bool pack_into(
+    Codec codec, int zip_level, const std::byte* raw, std::size_t raw_bytes, Bytes& packed);
+
   struct Zip;
   std::unique_ptr<Zip> zip_;
 };

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,6 +48,8 @@ constexpr std::size_t kBlocksPerBatch = std::size_t{ 1 } << 16;
 constexpr std::uint64_t kMaxRunBytes = std::uint64_t{ 1 } << 20;
 /// Rows of headers that are read together rather than with a second read.
 constexpr std::uint64_t kRowGap = 256;
+/// zlib level of copies that are packed here, which is fast.
+constexpr int kCopyLevel = 1;
 
 struct RequestedBlock
 {
@@ -74,6 +77,19 @@ struct Scratch
   Bytes raw;
   Bytes headers;
   std::vector<FoundBlock> found;
+  std::vector<RequestedBlock> missing; ///< in the cache of copies
+  std::optional<format::Packer> packer;
+  Bytes copy;
+};
+
+// A block as it came from a file or a server.
+struct PackedBlock
+{
+  std::uint64_t block = 0;
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  Codec codec = Codec::Raw;
+  Layout layout = Layout::RowMajor;
 };
 
 class BlockReader
@@ -92,6 +108,11 @@ public:
     , folder_(source.remote ? nullptr : source.steps.folder(read.step))
     , folder_name_(source.names.folder(read.step))
   {
+    // check() is for what the server has.
+    if (source.cache && read.array && this->swapped_ == 1 && !source.header.pidx)
+    {
+      this->cache_ = &*source.cache;
+    }
     const std::size_t one = size_of(this->field_.type);
     for (std::size_t at = 0; at != this->sample_bytes_; at += one)
     {
@@ -381,12 +402,16 @@ private:
 
   [[nodiscard]] std::vector<Task> make_tasks(const std::vector<RequestedBlock>& blocks) const
   {
-    const std::size_t maximum = std::max<std::size_t>(1, kTaskBytes / this->raw_bytes_);
+    std::size_t maximum = std::max<std::size_t>(1, kTaskBytes / this->raw_bytes_);
+    if (this->source_.server)
+    {
+      maximum = std::min(maximum, BlockServer::kMaxBlocks);
+    }
     std::vector<Task> tasks;
     for (std::size_t i = 0; i != blocks.size(); ++i)
     {
       if (tasks.empty() || i - tasks.back().begin == maximum ||
-        blocks[i].place.file != blocks[i - 1].place.file)
+        (!this->source_.server && blocks[i].place.file != blocks[i - 1].place.file))
       {
         tasks.push_back({ i, i });
       }
@@ -405,6 +430,10 @@ private:
 
   [[nodiscard]] std::filesystem::path path_of(std::uint64_t file) const
   {
+    if (this->source_.server)
+    {
+      return this->source_.server->name();
+    }
     return this->source_.folder / this->name_of(file);
   }
 
@@ -445,6 +474,23 @@ private:
 
   void run(const RequestedBlock* begin, const RequestedBlock* end, Scratch& scratch)
   {
+    if (this->cache_)
+    {
+      scratch.missing.clear();
+      std::copy_if(begin, end, std::back_inserter(scratch.missing),
+        [&](const RequestedBlock& requested) { return !this->use_copy(requested.block, scratch); });
+      begin = scratch.missing.data();
+      end = begin + scratch.missing.size();
+      if (begin == end)
+      {
+        return;
+      }
+    }
+    if (this->source_.server)
+    {
+      this->query(begin, end, scratch);
+      return;
+    }
     const std::shared_ptr<const io::RandomAccessFile> file = this->open(begin->place.file);
     if (!file)
     {
@@ -467,6 +513,121 @@ private:
     }
     this->read_found(*file, scratch);
     this->bytes_read_ += file->bytes_read() - bytes_before;
+  }
+
+  // Returns false if the cache of copies has no usable one.
+  bool use_copy(std::uint64_t block, Scratch& scratch)
+  {
+    const std::uint64_t maximum = format::max_packed_bytes(this->raw_bytes_);
+    if (!this->cache_->read(this->read_.step, this->field_, block, maximum, scratch.packed))
+    {
+      return false;
+    }
+    const PackedBlock copy{ block, scratch.packed.data(), scratch.packed.size(),
+      this->cache_->codec(), this->field_.layout };
+    std::byte* raw = nullptr;
+    if (!this->unpack(copy, scratch, raw).empty())
+    {
+      return false;
+    }
+    this->found_file_ = true;
+    ++this->present_blocks_;
+    this->bytes_read_ += copy.bytes;
+    this->place(block, raw, copy.layout);
+    return true;
+  }
+
+  void leave_copy(const PackedBlock& block, const std::byte* raw, Scratch& scratch)
+  {
+    // The layout of copies is that of the field, as in arco.
+    if (!this->cache_ || block.layout != this->field_.layout)
+    {
+      return;
+    }
+    const Codec codec = this->cache_->codec();
+    const auto write = [&](const std::byte* data, std::size_t bytes)
+    { this->cache_->write(this->read_.step, this->field_, block.block, data, bytes); };
+    if (block.codec == codec)
+    {
+      write(block.data, block.bytes);
+      return;
+    }
+    if (codec == Codec::Raw)
+    {
+      write(raw, this->raw_bytes_);
+      return;
+    }
+    if (!scratch.packer)
+    {
+      scratch.packer.emplace();
+    }
+    scratch.packer->pack_always(codec, kCopyLevel, raw, this->raw_bytes_, scratch.copy);
+    write(scratch.copy.data(), scratch.copy.size());
+  }
+
+  void query(const RequestedBlock* begin, const RequestedBlock* end, Scratch& scratch)
+  {
+    const BlockServer& server = *this->source_.server;
+    std::vector<std::uint64_t> blocks;
+    std::transform(begin, end, std::back_inserter(blocks),
+      [](const RequestedBlock& requested) { return requested.block; });
+    BlockAnswer answer = server.query(this->field_, this->read_.step, blocks);
+    this->bytes_read_ += answer.body.size();
+    for (std::size_t i = 0; i != blocks.size(); ++i)
+    {
+      const BlockAnswer::Part& part = answer.parts[i];
+      if (!part.is_there)
+      {
+        this->missed_file_ = true;
+        this->check_step_exists(begin[i], server.name());
+        this->fill(blocks[i]);
+        continue;
+      }
+      const PackedBlock block{ blocks[i], answer.body.data() + part.offset, part.bytes, part.codec,
+        part.layout };
+      std::byte* raw = nullptr;
+      const std::string problem = this->unpack(block, scratch, raw);
+      if (!problem.empty())
+      {
+        throw Error(ErrorCode::Corrupt,
+          fmt::format(
+            "{}: field '{}': block {} {}", server.name(), this->field_.name, block.block, problem));
+      }
+      this->found_file_ = true;
+      ++this->present_blocks_;
+      if (this->read_.array)
+      {
+        this->place(block.block, raw, block.layout);
+        this->leave_copy(block, raw, scratch);
+      }
+    }
+  }
+
+  // Returns the fault in a block, or an empty text and where its samples are. `raw` points into the
+  // block or the scratch.
+  std::string unpack(const PackedBlock& block, Scratch& scratch, std::byte*& raw) const
+  {
+    if (block.codec == Codec::Raw)
+    {
+      raw = block.data;
+      return block.bytes == this->raw_bytes_
+        ? std::string()
+        : fmt::format("has {} bytes; a raw block of {} samples has {}", block.bytes,
+            std::uint64_t{ 1 } << this->source_.header.bits_per_block, this->raw_bytes_);
+    }
+    scratch.raw.resize(this->raw_bytes_);
+    raw = scratch.raw.data();
+    return format::unpack(block.codec, block.data, block.bytes, raw, this->raw_bytes_);
+  }
+
+  // Copies the samples of an unpacked block into the array.
+  void place(std::uint64_t block, const std::byte* raw, Layout layout)
+  {
+    const std::size_t level = this->index_of_level(block);
+    const format::BlockOrder* order =
+      layout == Layout::HZ ? &this->orders_.of(this->levels_[level]) : nullptr;
+    copy_samples<Direction::ToArray>(this->common(block), this->levels_[level].counts, order,
+      this->sample_bytes_, raw, this->read_.array, this->strides_);
   }
 
   // Blocks may be absent, but a step does not exist without its first file (in arco, its folder).
@@ -500,7 +661,7 @@ private:
       this->source_.order.blocks_with(this->levels_.front(), this->read_.lattice).count() != 0;
     if (this->source_.remote)
     {
-      if (wants_first && !this->source_.remote->open(this->name_of(first)))
+      if (wants_first && !this->has_remote(first))
       {
         this->fail_as_not_there(this->path_of(first));
       }
@@ -512,6 +673,14 @@ private:
     {
       this->fail_as_not_there(this->path_of(first));
     }
+  }
+
+  // `first` is the file of block 0.
+  [[nodiscard]] bool has_remote(std::uint64_t first) const
+  {
+    return this->source_.server
+      ? this->source_.server->query(this->field_, this->read_.step, { 0 }).parts.front().is_there
+      : this->source_.remote->open(this->name_of(first)) != nullptr;
   }
 
   // Runs after a read that found no file at all and may not have tried the first one. The first
@@ -526,7 +695,7 @@ private:
         .count() != 0;
     if (this->source_.remote)
     {
-      if (is_written && !this->source_.remote->open(this->name_of(first)))
+      if (is_written && !this->has_remote(first))
       {
         this->fail_as_not_there(this->path_of(first));
       }
@@ -724,18 +893,12 @@ private:
   void put(const io::RandomAccessFile& file, const FoundBlock& found, std::byte* packed,
     std::uint64_t available, Scratch& scratch)
   {
-    const std::size_t level = this->index_of_level(found.block);
-    const format::StepsOfAxes steps = this->common(found.block);
-    const format::BlockOrder* order =
-      found.record.layout == Layout::HZ ? &this->orders_.of(this->levels_[level]) : nullptr;
+    PackedBlock block{ found.block, packed, found.record.bytes, Codec::Raw, found.record.layout };
     std::byte* raw = packed;
     if (found.record.codec != format::kStoredRaw)
     {
-      scratch.raw.resize(this->raw_bytes_);
-      raw = scratch.raw.data();
-      const Codec codec = found.record.codec == format::kStoredZip ? Codec::Zip : Codec::Lz4;
-      const std::string problem =
-        format::unpack(codec, packed, found.record.bytes, raw, this->raw_bytes_);
+      block.codec = found.record.codec == format::kStoredZip ? Codec::Zip : Codec::Lz4;
+      const std::string problem = this->unpack(block, scratch, raw);
       if (!problem.empty())
       {
         this->fail(file, found.block, ErrorCode::Corrupt,
@@ -744,7 +907,7 @@ private:
     }
     else if (available < this->raw_bytes_)
     {
-      this->check_cut(file, found, steps, order, available);
+      this->check_cut(file, found, available);
     }
     if (!this->read_.array)
     {
@@ -759,16 +922,19 @@ private:
       }
       format::swap_words(raw, scratch.raw.size(), this->swapped_);
     }
-    copy_samples<Direction::ToArray>(steps, this->levels_[level].counts, order, this->sample_bytes_,
-      static_cast<const std::byte*>(raw), this->read_.array, this->strides_);
+    this->place(found.block, raw, block.layout);
+    this->leave_copy(block, raw, scratch);
   }
 
   // A PIDX block ends with the last sample in the box.
-  void check_cut(const io::RandomAccessFile& file, const FoundBlock& found,
-    const format::StepsOfAxes& steps, const format::BlockOrder* order,
-    std::uint64_t available) const
+  void check_cut(
+    const io::RandomAccessFile& file, const FoundBlock& found, std::uint64_t available) const
   {
-    const Strides rows = compute_strides(this->levels_[this->index_of_level(found.block)].counts);
+    const format::LevelBlocks& level = this->levels_[this->index_of_level(found.block)];
+    const format::BlockOrder* order =
+      found.record.layout == Layout::HZ ? &this->orders_.of(level) : nullptr;
+    const format::StepsOfAxes steps = this->common(found.block);
+    const Strides rows = compute_strides(level.counts);
     std::uint64_t needed = 0;
     for_each_row(steps, this->strides_,
       [&](std::int64_t y, std::int64_t z, std::int64_t)
@@ -819,6 +985,7 @@ private:
   format::BlockOrders orders_;
   std::shared_ptr<const io::Folder> folder_; ///< folder of the step; null if it does not exist
   std::string folder_name_;                  ///< relative to that of the .idx
+  const VisusCache* cache_ = nullptr;        ///< of copies, if this read may use it
   std::atomic<bool> found_file_{ false };
   std::atomic<bool> missed_file_{ false };
   std::uint64_t block_count_ = 0; ///< requested blocks
@@ -833,16 +1000,26 @@ private:
 };
 }
 
-Source::Source(const std::filesystem::path& path, const std::string& text, const Header& of_text)
-  : folder(std::filesystem::path(display_name(path)).parent_path())
+Source::Source(const VisusAddress& address, const std::string& text, const Header& of_text,
+  std::optional<std::int64_t> changed)
+  : folder(std::filesystem::path(display_name(address.file)).parent_path())
   , header(of_text)
   , order(of_text)
-  , names(of_text, std::filesystem::path(file_name(path)).stem().string())
-  , steps(path, text, of_text, this->names)
+  , names(of_text, std::filesystem::path(file_name(address.file)).stem().string())
+  , steps(address.file, text, of_text, this->names)
 {
-  if (is_address(path.string()))
+  if (is_address(address.file.string()))
   {
-    this->remote.emplace(path, of_text);
+    this->remote.emplace(address.file, of_text);
+  }
+  if (address.is_server)
+  {
+    this->server.emplace(
+      address.file.string(), address.name, address.compression, of_text.bits_per_block);
+  }
+  if (!address.cache_folder.empty())
+  {
+    this->cache.emplace(address, of_text, changed);
   }
 }
 

@@ -5,8 +5,11 @@
 #include "bat/idx/dataset.hpp"
 #include "idx/format/names.hpp"
 #include "idx/format/order.hpp"
+#include "idx/read/block_server.hpp"
 #include "idx/read/held_steps.hpp"
 #include "idx/read/remote_blocks.hpp"
+#include "idx/read/visus_address.hpp"
+#include "idx/read/visus_cache.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +22,10 @@ namespace bat::idx
 /// What all reads of a dataset share.
 struct Source
 {
-  /// `path` is the path or address of the .idx. The text and the header outlive the source.
-  Source(const std::filesystem::path& path, const std::string& text, const Header& header);
+  /// The text and the header of what `address` names outlive the source. `changed` is the time at
+  /// which the text on the server was last changed, if known.
+  Source(const VisusAddress& address, const std::string& text, const Header& header,
+    std::optional<std::int64_t> changed = std::nullopt);
 
   std::filesystem::path folder; ///< folder of the .idx, without secrets
   const Header& header;
@@ -28,6 +33,8 @@ struct Source
   format::FileNames names;
   HeldSteps steps;
   std::optional<RemoteBlocks> remote; ///< set for an address
+  std::optional<BlockServer> server;  ///< set for a mod_visus server, which has no files
+  std::optional<VisusCache> cache;
 };
 
 struct BlockRead

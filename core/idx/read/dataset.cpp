@@ -27,12 +27,18 @@ constexpr std::uint64_t kTextBegin = std::uint64_t{ 64 } << 10;
 /// Reading a text stops at the size that parse_header() refuses.
 constexpr std::uint64_t kMaxReadBytes = kMaxTextBytes + 1;
 
-std::string read_text(const std::filesystem::path& path, std::uint64_t maximum)
+struct Text
+{
+  std::string text;
+  std::optional<std::int64_t> changed; ///< when, according to the server
+};
+
+Text read_text(const std::filesystem::path& path, std::uint64_t maximum)
 {
   const io::RandomAccessFile file(path, { kTextBegin, 0 });
-  std::string text(std::min(file.size(), maximum), '\0');
-  file.read(0, text.data(), text.size());
-  return text;
+  Text read{ std::string(std::min(file.size(), maximum), '\0'), file.last_modified() };
+  file.read(0, read.text.data(), read.text.size());
+  return read;
 }
 
 std::uint64_t saturated(unsigned __int128 value)
@@ -55,11 +61,11 @@ LogicalBox intersection(const LogicalBox& a, const LogicalBox& b)
 
 struct Dataset::Impl
 {
-  Impl(const std::filesystem::path& path, std::string whole_text, Header parsed)
-    : name(display_name(path))
-    , text(std::move(whole_text))
-    , header(std::move(parsed))
-    , source(path, this->text, this->header)
+  Impl(const VisusAddress& address, Text whole)
+    : name(address.name)
+    , text(std::move(whole.text))
+    , header(parse_header(this->text, this->name))
+    , source(address, this->text, this->header, whole.changed)
     , order(this->source.order)
   {
   }
@@ -165,22 +171,21 @@ Dataset::~Dataset() = default;
 
 Dataset Dataset::open(const std::filesystem::path& path)
 {
-  const std::filesystem::path file = to_file_address(path);
-  return from_text(file, read_text(file, kMaxReadBytes));
+  const VisusAddress address = parse_visus_address(path);
+  return Dataset(std::make_unique<const Impl>(address, read_text(address.file, kMaxReadBytes)));
 }
 
 Dataset Dataset::from_text(const std::filesystem::path& path, std::string text)
 {
-  const std::filesystem::path file = to_file_address(path);
-  Header header = parse_header(text, display_name(path));
-  return Dataset(std::make_unique<const Impl>(file, std::move(text), std::move(header)));
+  return Dataset(
+    std::make_unique<const Impl>(parse_visus_address(path), Text{ std::move(text), {} }));
 }
 
 bool Dataset::can_open(const std::filesystem::path& path) noexcept
 {
   try
   {
-    const std::string text = read_text(to_file_address(path), kTextBegin);
+    const std::string text = read_text(parse_visus_address(path).file, kTextBegin).text;
     const auto has = [&](const char* word) { return text.find(word) != std::string::npos; };
     return (has("(version)") && has("(bits)")) || text.compare(0, 8, "<dataset") == 0;
   }

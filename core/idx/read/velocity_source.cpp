@@ -160,7 +160,7 @@ struct VelocitySource::Impl
 {
   Impl(const std::filesystem::path& path, const VelocityOptions& options)
     : dataset(Dataset::open(path))
-    , source(to_file_address(path), this->dataset.text(), this->dataset.header())
+    , source(parse_visus_address(path), this->dataset.text(), this->dataset.header())
     , order(this->source.order)
     , steps(this->dataset.steps())
     , times(this->dataset.times())

@@ -247,7 +247,7 @@ void prefetch_index(const File::Impl& file, const Conditions& conditions)
   {
     return;
   }
-  std::vector<std::pair<SectionKind, std::uint32_t>> wanted{ { SectionKind::ShallowTree, 0 },
+  std::vector<std::pair<SectionKind, std::uint32_t>> requested{ { SectionKind::ShallowTree, 0 },
     { SectionKind::Treelets, 0 }, { SectionKind::TreeletLevels, 0 } };
   for (const KeyCondition& condition : conditions.keys)
   {
@@ -256,11 +256,11 @@ void prefetch_index(const File::Impl& file, const Conditions& conditions)
     {
       if (!condition.of_positions)
       {
-        wanted.emplace_back(kind, static_cast<std::uint32_t>(condition.key));
+        requested.emplace_back(kind, static_cast<std::uint32_t>(condition.key));
       }
     }
   }
-  file.prefetch_remote(wanted);
+  file.prefetch_remote(requested);
 }
 
 class Classifier

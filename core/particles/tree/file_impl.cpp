@@ -77,14 +77,14 @@ bool File::Impl::has_sorted_index(std::size_t key) const
 }
 
 void File::Impl::prefetch_remote(
-  const std::vector<std::pair<SectionKind, std::uint32_t>>& wanted) const
+  const std::vector<std::pair<SectionKind, std::uint32_t>>& requested) const
 {
   if (!this->source->is_remote())
   {
     return;
   }
   std::vector<io::ByteRange> ranges;
-  for (const auto& [kind, index] : wanted)
+  for (const auto& [kind, index] : requested)
   {
     if (const format::SectionRecord* section = format::find_section(this->sections, kind, index))
     {

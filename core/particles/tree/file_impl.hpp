@@ -57,7 +57,7 @@ public:
   /// Requests sections that will be read, by kind and index, at the same time. Does nothing if the
   /// file is local.
   void prefetch_remote(
-    const std::vector<std::pair<format::SectionKind, std::uint32_t>>& wanted) const;
+    const std::vector<std::pair<format::SectionKind, std::uint32_t>>& requested) const;
 
   std::unique_ptr<io::RandomAccessFile> source;
   format::Header header;

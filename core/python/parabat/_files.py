@@ -23,9 +23,14 @@ def is_address(path: str | os.PathLike) -> bool:
 
 
 def file_name(path: str | os.PathLike) -> str:
-    """Returns a path, or an address without its query, whose end shows the kind of the file."""
+    """Returns a path, or an address without its query, whose end shows the kind of the file. A dataset of a
+    mod_visus server (http://HOST/mod_visus?dataset=NAME) is called NAME.idx."""
     path = os.fspath(path)
-    return path.partition("?")[0] if is_address(path) else path
+    if not is_address(path):
+        return path
+    name, _, query = path.partition("?")
+    dataset = urllib.parse.parse_qs(query).get("dataset")
+    return f"{name}/{dataset[-1]}.idx" if name.endswith("/mod_visus") and dataset else name
 
 
 def display_name(path: str | os.PathLike) -> str:

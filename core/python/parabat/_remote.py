@@ -40,16 +40,16 @@ class _File:
     def __init__(self, ask):
         self._ask = ask
         self._lock = threading.Lock()
-        self._asked = 0  # how many questions to the store have begun
+        self._begun = 0  # how many questions to the store have begun
         self._facts = None
 
     def facts(self):
         """Returns the size and the version of the file, from a question to the store that begins after this call. Threads
         that wait share one."""
-        before = self._asked
+        before = self._begun
         with self._lock:
-            if self._asked == before or self._facts is None:
-                self._asked += 1
+            if self._begun == before or self._facts is None:
+                self._begun += 1
                 self._facts = None
                 self._facts = self._ask()
             return self._facts

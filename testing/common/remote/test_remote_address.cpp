@@ -136,6 +136,40 @@ TEST(RemoteAddress, a_local_file_names_no_address)
   EXPECT_EQ(path_beside("folder/top.bat", "a.bat"), "folder/a.bat");
 }
 
+TEST(RemoteAddress, a_name_shows_the_kind_of_a_file)
+{
+  EXPECT_EQ(file_name("folder/a.idx"), "a.idx");
+  EXPECT_EQ(file_name("http://host/x%20y/a%20b.idx?token=c.bat"), "a b.idx");
+  EXPECT_EQ(file_name("http://host/mod_visus?action=readdataset&dataset=a%20b"), "a b.idx");
+  EXPECT_EQ(file_name("http://host/x/mod_visus?dataset=group/a&cached=arco"), "a.idx");
+  EXPECT_EQ(file_name("http://host/mod_visus"), "mod_visus");
+  EXPECT_EQ(file_name("http://host/a.idx?dataset=b"), "a.idx");
+}
+
+TEST(RemoteAddress, finds_secrets)
+{
+  EXPECT_EQ(find_secret("http://host/mod_visus?dataset=a&~auth_password=b"), "~auth_password");
+  EXPECT_EQ(find_secret("http://host/a.idx?secret_key=any&cached=arco"), "");
+}
+
+TEST(RemoteResponse, keeps_other_headers)
+{
+  Response response;
+  response.add_line("HTTP/1.1 200 OK\r\n");
+  response.add_line("Visus-Layout:  hzorder \r\n");
+  response.add_line("status-0: 404\r\n");
+  ASSERT_EQ(response.others.size(), 2U);
+  EXPECT_EQ(response.others[0].first, "visus-layout");
+  EXPECT_EQ(response.others[0].second, "hzorder");
+  for (std::size_t i = 0; i != 2 * kMaxHeaders; ++i)
+  {
+    response.add_line("x: y\r\n");
+  }
+  EXPECT_EQ(response.others.size(), kMaxHeaders);
+  response.add_line("HTTP/1.1 200 OK\r\n");
+  EXPECT_TRUE(response.others.empty());
+}
+
 TEST(RemoteResponse, parses_ranges_and_dates)
 {
   const auto range = parse_content_range("bytes 0-99/1000");

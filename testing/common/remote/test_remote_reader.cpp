@@ -227,12 +227,12 @@ TEST_F(RemoteReaders, serve_many_threads)
 {
   Store store(2 << 20);
   std::atomic<int> running{ 0 };
-  std::atomic<int> most{ 0 };
+  std::atomic<int> max_running{ 0 };
   const RemoteReader reader(
     [&](const std::string& path, const RemotePart& part, std::byte* to)
     {
       const int now = ++running;
-      for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);)
+      for (int seen = max_running; seen < now && !max_running.compare_exchange_weak(seen, now);)
       {
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -251,8 +251,8 @@ TEST_F(RemoteReaders, serve_many_threads)
   {
     thread.join();
   }
-  EXPECT_GT(most, 1);
-  EXPECT_LE(most, 16);
+  EXPECT_GT(max_running, 1);
+  EXPECT_LE(max_running, 16);
 }
 
 TEST_F(RemoteReaders, can_be_cancelled_and_closed)

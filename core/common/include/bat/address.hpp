@@ -22,6 +22,7 @@ namespace bat
 /// in its query. Empty for other addresses and for paths.
 [[nodiscard]] std::string find_secret(const std::filesystem::path& path);
 
-/// Returns the file name at the end of a path, or of an address without its query.
+/// Returns the file name at the end of a path, or of an address without its query. A dataset of a
+/// mod_visus server (http://HOST/mod_visus?dataset=NAME) is called NAME.idx.
 [[nodiscard]] std::string file_name(const std::filesystem::path& path);
 }

@@ -351,15 +351,30 @@ std::string display_name(const std::filesystem::path& path)
 std::string file_name(const std::filesystem::path& path)
 {
   const std::string text = path.string();
-  return is_address(text)
-    ? io::percent_decode(std::filesystem::path(io::parse_address(text).path).filename().string())
-    : path.filename().string();
+  if (!is_address(text))
+  {
+    return path.filename().string();
+  }
+  const io::Address address = io::parse_address(text);
+  std::string name = io::percent_decode(std::filesystem::path(address.path).filename().string());
+  if (name == "mod_visus")
+  {
+    io::for_each_parameter(address.query,
+      [&](std::string_view parameter, std::string_view value, std::string_view)
+      {
+        if (parameter == "dataset" && !value.empty())
+        {
+          name = std::filesystem::path(io::percent_decode(value)).filename().string() + ".idx";
+        }
+      });
+  }
+  return name;
 }
 
 std::string find_secret(const std::filesystem::path& path)
 {
-  constexpr std::array<std::string_view, 10> kSecrets{ "signature", "sig", "token", "access_token",
-    "key", "api_key", "apikey", "secret_key", "password", "auth" };
+  constexpr std::array<std::string_view, 11> kSecrets{ "~auth_password", "signature", "sig",
+    "token", "access_token", "key", "api_key", "apikey", "secret_key", "password", "auth" };
   if (!is_address(path.string()))
   {
     return {};

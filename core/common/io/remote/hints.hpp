@@ -11,5 +11,6 @@ struct RemoteHints
 {
   std::uint64_t head = 64 << 10;
   std::uint64_t tail = 64 << 10;
+  bool keeps_headers = false; ///< whether header() has those of the answer
 };
 }

@@ -2,6 +2,7 @@
 #include "common/io/remote/remote_file.hpp"
 
 #include "common/fail.hpp"
+#include "common/io/remote/curl.hpp"
 #include "common/io/remote/read_record.hpp"
 #include "common/io/remote/readers.hpp"
 
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <ctime>
 #include <optional>
 #include <unistd.h>
 #include <utility>
@@ -155,7 +157,9 @@ RemoteFile::RemoteFile(const OpenedFile& known)
 RemoteFile::RemoteFile(const std::string& address, const RemoteHints& hints)
   : address_(address)
 {
-  if (const std::shared_ptr<const OpenedFile> known = find_replayed(address))
+  // Answers with headers are not recorded.
+  if (const std::shared_ptr<const OpenedFile> known = find_replayed(address);
+      known && !hints.keeps_headers)
   {
     this->use(*known);
     return;
@@ -182,12 +186,16 @@ RemoteFile::RemoteFile(const std::string& address, const RemoteHints& hints)
   source->key = make_key(*source);
   this->source_ = source;
   this->version_ = text_of(version);
+  if (hints.keeps_headers)
+  {
+    this->headers_ = head.response.others;
+  }
   if (head.is_whole)
   {
     this->is_whole_ = true;
     this->whole_ = head.body;
   }
-  if (is_recording())
+  if (is_recording() && !hints.keeps_headers)
   {
     note_opened(
       { address, version, source->key, source->is_shared, this->is_whole_, this->whole_ });
@@ -214,6 +222,19 @@ RemoteFile::~RemoteFile()
   {
     this->forget();
   }
+}
+
+std::optional<std::int64_t> RemoteFile::last_modified() const
+{
+  const std::time_t time = curl().getdate(this->source_->version.last_modified.c_str(), nullptr);
+  return time < 0 ? std::nullopt : std::optional<std::int64_t>(time);
+}
+
+std::string RemoteFile::header(const std::string& name) const
+{
+  const auto found = std::find_if(this->headers_.begin(), this->headers_.end(),
+    [&](const auto& header) { return header.first == name; });
+  return found == this->headers_.end() ? std::string() : found->second;
 }
 
 void RemoteFile::check_range(std::uint64_t offset, std::size_t bytes) const

@@ -12,7 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bat::io
@@ -43,6 +45,12 @@ public:
   /// The strong ETag, else Last-Modified with the size. Empty if the server sends neither; changes
   /// are then noticed only by the size.
   [[nodiscard]] const std::string& version() const noexcept { return this->version_; }
+  /// When the file was last changed according to the server, in seconds since 1970; empty if it
+  /// does not say so.
+  [[nodiscard]] std::optional<std::int64_t> last_modified() const;
+  /// A header that the server sent when the file was opened, if the hints say so; "" if it did not.
+  /// `name` is in lower case.
+  [[nodiscard]] std::string header(const std::string& name) const;
 
   /// Waits for bytes that are in no cache. Throws also Truncated if the file ends before
   /// offset + bytes.
@@ -61,6 +69,7 @@ private:
   std::string address_; ///< with secrets
   std::shared_ptr<const RemoteSource> source_;
   std::string version_;
+  std::vector<std::pair<std::string, std::string>> headers_;
   std::vector<std::byte> whole_; ///< the file, if the server has no ranges
   bool is_whole_ = false;
   bool is_for_others_ = false;

@@ -18,6 +18,16 @@ RemoteFile::RemoteFile(const std::string& address, const RemoteHints&)
 
 RemoteFile::~RemoteFile() = default;
 
+std::optional<std::int64_t> RemoteFile::last_modified() const
+{
+  return std::nullopt;
+}
+
+std::string RemoteFile::header(const std::string&) const
+{
+  return {};
+}
+
 void RemoteFile::read(std::uint64_t, void*, std::size_t) const {}
 
 void RemoteFile::prefetch(const std::vector<ByteRange>&) const noexcept {}

@@ -308,6 +308,10 @@ void Response::add_line(std::string_view line)
   {
     this->bucket_region = value;
   }
+  else if (this->others.size() < kMaxHeaders)
+  {
+    this->others.emplace_back(name, value);
+  }
 }
 
 BodyUse classify_body(const Response& response, const Span& span, std::uint64_t max_whole)

@@ -11,6 +11,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace bat::io
 {
@@ -57,6 +59,9 @@ struct ContentRange
 [[nodiscard]] std::optional<std::chrono::milliseconds> parse_retry_after(
   const std::string& text, std::int64_t now);
 
+/// Headers of an answer that are kept; a server may send any number.
+constexpr std::size_t kMaxHeaders = 1000;
+
 /// The status and the headers of an answer.
 struct Response
 {
@@ -67,6 +72,8 @@ struct Response
   std::string content_encoding;
   std::string retry_after;
   std::string bucket_region; ///< x-amz-bucket-region
+  /// The other headers, names in lower case, up to kMaxHeaders.
+  std::vector<std::pair<std::string, std::string>> others;
 
   /// Adds a header line, or starts again at a status line.
   void add_line(std::string_view line);
