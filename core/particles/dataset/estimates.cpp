@@ -392,8 +392,7 @@ double Dataset::spacing(const Query& query, const QueryOptions& options) const
   for (const Impl::Task& task : tasks)
   {
     std::vector<Region> regions;
-    Impl::reading(
-      task.leaf, options, [&] { regions = this->impl_->leaf(task.leaf).regions(); });
+    Impl::reading(task.leaf, options, [&] { regions = this->impl_->leaf(task.leaf).regions(); });
     for (const Region& region : regions)
     {
       const Box& bounds = region.bounds;

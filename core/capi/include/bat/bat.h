@@ -115,8 +115,8 @@ extern "C"
     char version[256];
     char message[1024];
   } bat_reader_answer;
-  typedef int (*bat_reader_read)(
-    void* data, const char* path, int64_t first, uint64_t count, void* to, bat_reader_answer* answer);
+  typedef int (*bat_reader_read)(void* data, const char* path, int64_t first, uint64_t count,
+    void* to, bat_reader_answer* answer);
 #define BAT_READER_RETRY (-1)
 
   /* While it lives, the files at bat_reader_address() + path are read by `read`, which gets `data`:

@@ -5,7 +5,6 @@
 #include "common/fail.hpp"
 #include "common/io/remote/curl.hpp"
 #include "common/io/remote/read_record.hpp"
-#include "common/io/remote/reader_pool.hpp"
 #include "common/io/remote/settings.hpp"
 
 #include <algorithm>
@@ -117,8 +116,7 @@ private:
 };
 
 RemoteEngine::RemoteEngine(RemoteEngine* previous)
-  : pool_(std::make_unique<ReaderPool>(*this))
-  , previous_(previous)
+  : previous_(previous)
 {
 }
 
@@ -179,7 +177,7 @@ void RemoteEngine::enqueue(const RequestPointer& request)
   host.is_of_reader = request->source->reader != nullptr;
   if (host.is_of_reader)
   {
-    this->pool_->expect_request();
+    this->expect_reader_request();
   }
   else if (const auto error = attempt([&] { this->start_loop(); }))
   {

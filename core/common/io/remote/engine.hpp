@@ -169,6 +169,7 @@ private:
   explicit RemoteEngine(RemoteEngine* previous);
   ~RemoteEngine() = delete;
   void start_loop();
+  void expect_reader_request();
   static void forget_parent() noexcept;
   static void stop_at_exit() noexcept;
 
@@ -217,7 +218,7 @@ private:
   std::atomic<bool> is_stopping_{ false };
   std::atomic<void*> multi_{ nullptr }; ///< CURLM, once a server was asked
   std::thread thread_;
-  std::unique_ptr<ReaderPool> pool_;
+  ReaderPool* pool_ = nullptr;       ///< never destroyed
   RemoteEngine* previous_ = nullptr; ///< that of the parent process
 };
 

@@ -34,6 +34,7 @@ RemoteEngine& RemoteEngine::get()
     return *engine;
   }
   engine = new RemoteEngine(parent_engine);
+  engine->pool_ = new ReaderPool(*engine);
   static const bool is_registered = std::atexit(&RemoteEngine::stop_at_exit) == 0 &&
     ::pthread_atfork([] { starting.lock(); }, [] { starting.unlock(); },
       []
@@ -44,6 +45,11 @@ RemoteEngine& RemoteEngine::get()
   (void)is_registered;
   current_engine.store(engine, std::memory_order_release);
   return *engine;
+}
+
+void RemoteEngine::expect_reader_request()
+{
+  this->pool_->expect_request();
 }
 
 void RemoteEngine::start_loop()
