@@ -167,6 +167,48 @@ def check_failures(folder):
     expect(parabat.BatError, lambda: parabat.open("unsteady://one.bat"), "unsteady://one.bat", "ConnectionError", "failed 2 times")
 
 
+class Odd(Unsteady):
+    """Reports failures as fsspec's http does, and changes while it is opened. what: the failure."""
+    protocol = "odd"
+    store, pseudo_dirs, seen, what = {}, [""], set(), ""
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return MemoryFileSystem._strip_protocol(path.replace("odd://user:" + SECRET + "@", "").replace("odd://", ""))
+
+    def info(self, path, **kwargs):
+        if Odd.what == "busy":
+            raise FileNotFoundError(path) from TimeoutError("no answer")
+        return super().info(path, **kwargs)
+
+    def cat_file(self, path, start=None, end=None, **kwargs):
+        if Odd.what == "surrogate":
+            raise ValueError("wrong \udcff")
+        data = MemoryFileSystem.cat_file(self, path, start=start, end=end, **kwargs)
+        if Odd.what == "changes":
+            Odd.what = ""
+            self.pipe(path, Odd.new)
+        return data
+
+
+def check_odd_stores(folder):
+    fsspec.register_implementation("odd", Odd)
+    old, Odd.new = (folder / "one.bat").read_bytes(), (folder / "new.bat").read_bytes()
+    Odd().pipe("/one.bat", old)
+    Odd.what = "busy"
+    for path in ("odd://one.bat", f"odd://user:{SECRET}@one.bat"):
+        try:
+            parabat.open(path)
+            raise AssertionError(path)
+        except parabat.BatError as error:
+            assert not isinstance(error, FileNotFoundError) and "no answer" in str(error) and SECRET not in str(error), error
+    Odd.what = "surrogate"
+    expect(parabat.BatError, lambda: parabat.open("odd://one.bat"), "odd://one.bat", "wrong")
+    Odd.what = "changes"
+    with parabat.open("odd://one.bat") as dataset, parabat.open(folder / "new.bat") as local:
+        same(dataset.read(), local.read())
+
+
 def main():
     folder = pathlib.Path(sys.argv[1], "remote_stores")
     shutil.rmtree(folder, ignore_errors=True)
@@ -182,6 +224,7 @@ def main():
         check_other_stores(folder, server)
         check_changes(folder)
         check_failures(folder)
+        check_odd_stores(folder)
         check_s3(folder, f"http://{host}:{port}")
     finally:
         server.stop()

@@ -39,10 +39,18 @@ def display_name(path: str | os.PathLike) -> str:
     if not is_address(path):
         return path
     path = file_name(path)
-    for address, shown in SHOWN.items():
+    for address, shown in list(SHOWN.items()):  # which another thread may extend
         if path.startswith(address):
             return shown + urllib.parse.unquote(path[len(address):])
-    return re.sub(r"^([\w.+:\-]+://)[^/?]*@", r"\1", path)
+    return "::".join(_without_user(part) for part in path.split("::"))
+
+
+def _without_user(address):
+    scheme, separator, rest = address.partition("://")
+    authority, slash, path = rest.partition("/")
+    if "@" not in authority and ":" in authority and "@" in path:
+        return scheme + separator + "..."  # what follows ":" may be a password with a slash
+    return scheme + separator + authority.rpartition("@")[2] + slash + path
 
 
 def open_regular(path: str | os.PathLike) -> BinaryIO:

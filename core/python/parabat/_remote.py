@@ -18,6 +18,7 @@ from .errors import INVALID_ARGUMENT, BatError, BatImportError, BatTypeError, re
 from .errors import shown as shown_value
 
 RETRY = -1  # BAT_READER_RETRY
+_MAX_CHANGES = 5  # of a file while one part of it is read
 _OWN = ("http", "https", "s3")  # schemes of the library
 # What stores report about a file that differs for another version of it.
 _VERSION = ("ETag", "etag", "content_md5", "Content-MD5", "md5Hash", "crc32c", "generation", "VersionId", "version_id", "LastModified",
@@ -35,13 +36,13 @@ _READ = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.
 
 
 class _File:
-    """The version of one file of a store."""
+    """The size and the version of one file of a store. last: what the store reported last, None at first."""
 
     def __init__(self, ask):
         self._ask = ask
         self._lock = threading.Lock()
         self._begun = 0  # how many questions to the store have begun
-        self._facts = None
+        self._facts = self.last = None
 
     def facts(self):
         """Returns the size and the version of the file, from a question to the store that begins after this call. Threads
@@ -51,7 +52,7 @@ class _File:
             if self._begun == before or self._facts is None:
                 self._begun += 1
                 self._facts = None
-                self._facts = self._ask()
+                self._facts = self.last = self._ask()
             return self._facts
 
 
@@ -83,6 +84,18 @@ class _Reader:
         facts = [f"{key}={info[key]}" for key in _VERSION if info.get(key) is not None]
         return int(info["size"]), hashlib.sha256("\n".join(facts).encode()).hexdigest() if facts else ""
 
+    def _get_version(self, file, path, first, count):
+        """Returns bytes with the size and the version of the file to which they belong: as the store reports them both
+        before and after."""
+        before = file.last or file.facts()
+        for _ in range(_MAX_CHANGES):
+            data = self._get(file, path, first, count)
+            after = file.facts()
+            if after == before:
+                return data, *after
+            before = after
+        raise ConnectionError("the file changes all the time")
+
     def _get(self, file, path, first, count):
         try:
             data = self._system.cat_file(path, start=first, end=None if first < 0 else first + count)
@@ -96,22 +109,23 @@ class _Reader:
 
     def _read(self, _data, path, first, count, to, answer):
         answer = answer.contents
-        try:
-            path = path.decode()
-            path = self._root + (path if "://" in self._root else urllib.parse.unquote(path))
-            file = self._files.setdefault(path, _File(lambda: self._ask(path)))
-            data = self._get(file, path, first, count)
-            # Asked for after the bytes, which therefore are of this version or of an older one.
-            answer.size, version = file.facts()
-            answer.version, answer.bytes = version.encode(), len(data)
-            ctypes.memmove(to, bytes(data), len(data))
-            return 0
-        except FileNotFoundError:
-            answer.message = b"does not exist in the store; check the address"
-            return NOT_FOUND
-        except BaseException as error:  # pylint: disable=broad-except
-            answer.message = f"fsspec cannot read it: {_describe(error)}".encode()[:1023]
-            return CANNOT_OPEN if _is_final(error) else RETRY
+        status = CANNOT_OPEN
+        try:  # what left this function would count as success
+            try:
+                path = path.decode()
+                path = self._root + (path if "://" in self._root else urllib.parse.unquote(path))
+                file = self._files.setdefault(path, _File(lambda: self._ask(path)))
+                data, answer.size, version = self._get_version(file, path, first, count)
+                answer.version, answer.bytes = version.encode(), len(data)
+                ctypes.memmove(to, bytes(data), len(data))
+                status = 0
+            except BaseException as error:  # pylint: disable=broad-except
+                status, cause = _judge(error)
+                text = ("does not exist in the store; check the address" if status == NOT_FOUND
+                        else f"fsspec cannot read it: {_describe(cause)}")
+                answer.message = text.encode(errors="replace")[:1023]
+        finally:
+            return status  # pylint: disable=lost-exception,return-in-finally
 
 
 def _describe(error):
@@ -120,12 +134,30 @@ def _describe(error):
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def _is_final(error):
-    """Returns whether another attempt would fail, too."""
-    status = getattr(error, "status", None) or getattr(error, "code", None)
-    if isinstance(status, int):
-        return 400 <= status < 500 and status not in (408, 429)
-    return not isinstance(error, (OSError, TimeoutError)) or isinstance(error, (PermissionError, IsADirectoryError))
+def _http_status(error):
+    """Returns the status of the answer of a server that an error of aiohttp, botocore or others is about, or None."""
+    for name in ("status", "status_code", "code"):
+        if isinstance(getattr(error, name, None), int):
+            return getattr(error, name)
+    response = getattr(error, "response", None)
+    return response.get("ResponseMetadata", {}).get("HTTPStatusCode") if isinstance(response, dict) else None
+
+
+def _judge(error):
+    """Returns NOT_FOUND, CANNOT_OPEN, or RETRY if another attempt may succeed; and the error to describe."""
+    if isinstance(error, FileNotFoundError):
+        cause = error.__cause__  # of http, every failure becomes a FileNotFoundError
+        if cause is None or isinstance(cause, (FileNotFoundError, KeyError)) or _http_status(cause) in (404, 410):
+            return NOT_FOUND, error
+        error = cause
+    status = _http_status(error)
+    if status is not None and 400 <= status < 500:
+        return RETRY if status in (408, 429) else CANNOT_OPEN, error
+    if isinstance(error, (PermissionError, IsADirectoryError)):
+        return CANNOT_OPEN, error
+    # Errors of packages that use the network, other than those that Python and fsspec raise for wrong calls.
+    is_of_network = isinstance(error, (OSError, EOFError)) or type(error).__module__.partition(".")[0] not in ("builtins", "fsspec")
+    return RETRY if is_of_network else CANNOT_OPEN, error
 
 
 _readers = {}  # by file system, root and shown beginning; each lives as long as the process
@@ -162,14 +194,16 @@ def _open(path, options):
 def _through_fsspec(path, options):
     system, inner = _open(path, options)
     if "://" in inner:  # of http, whose paths are addresses
-        root = inner[:inner.index("://") + 3]
+        scheme, user = re.match(r"([^:]*://)((?:[^/?]*@)?)", inner).groups()
+        root = scheme + user
         rest = encoded = inner[len(root):]
-        shown = root
+        shown = scheme
     else:
         root = "/" if inner.startswith("/") else ""
         rest = inner[len(root):]
-        encoded = urllib.parse.quote(rest, safe="/")
+        encoded = urllib.parse.quote(rest, safe="/", errors="surrogatepass")
         shown = path[:-len(rest)] if rest and path.endswith(rest) else f"{path.partition('://')[0]}://{root}"
+        shown = re.sub(r"://.*@", "://", shown)
     if not rest:
         refuse(f"{display_name(path)}: is not the address of a file")
     with _making:

@@ -12,7 +12,7 @@ from typing import Any, Iterable, Mapping
 import numpy as np
 
 from ._arguments import as_array, as_integer, as_path, as_real, as_text, passed
-from ._files import is_address, open_regular
+from ._files import display_name, is_address, open_regular
 from ._library import Owned, agreed, check, handle_of, library, make, describe_error
 from .errors import BatError, refuse, refuse_type
 from .writing import Report, describe, set_options
@@ -219,7 +219,7 @@ def _read_remote(path, storage_options):
     check(library().bat_series_steps(as_path(path, storage_options), ctypes.byref(text)))
     steps = json.loads(text.value.decode())
     if not all("time" in step for step in steps):
-        raise BatError(3, f"{os.fspath(path)}: is not a series list with a \"time\" for each file")
+        raise BatError(3, f"{display_name(path)}: is not a series list with a \"time\" for each file")
     return [Step(step["path"], step["time"]) for step in steps]
 
 
