@@ -161,6 +161,7 @@ void bat_vtk::PrefetchShared(vtkMultiProcessController* controller, const std::s
       static_cast<void>(Failure::Of([&]() { const bat::ReplayedReads read(parcel); }));
     }
   }
+  static_cast<void>(Failure::Of(prefetch)); // what exceeded the limit
 }
 
 //------------------------------------------------------------------------------

@@ -100,7 +100,8 @@ BlockAnswer BlockServer::query(
     {
       return answer;
     }
-    this->has_lists_ = false; // an old server answers the first block only
+    // An old server answers the first block only.
+    this->has_lists_ = this->has_lists_ && answer.is_not_found;
   }
   BlockAnswer all;
   for (const std::uint64_t block : blocks)
@@ -119,13 +120,13 @@ BlockAnswer BlockServer::ask(
   const std::uint64_t raw = field.sample_bytes() << this->bits_per_block_;
   const std::string address = fmt::format("{}&field={}&time={}&block={}", this->begin_,
     io::percent_encode(field.name), step, fmt::join(blocks, "%20"));
+  const std::uint64_t max_bytes = blocks.size() * format::max_packed_bytes(raw);
   BlockAnswer answer;
   std::optional<io::RandomAccessFile> file;
   try
   {
     // All of it, since a second request would be another query.
-    file.emplace(address,
-      io::RemoteHints{ blocks.size() * format::max_packed_bytes(raw), 0, /*keeps_headers=*/true });
+    file.emplace(address, io::RemoteHints{ max_bytes, 0, /*keeps_headers=*/true });
   }
   catch (const Error& error)
   {
@@ -133,8 +134,15 @@ BlockAnswer BlockServer::ask(
     {
       throw;
     }
-    answer.parts.resize(blocks.size());
+    answer.is_not_found = true;
+    answer.parts.resize(blocks.size() == 1 ? 1 : 0); // of a list, it may be about the first only
     return answer;
+  }
+  if (file->size() > max_bytes)
+  {
+    throw Error(ErrorCode::Corrupt,
+      fmt::format("{}: field '{}': the server sent {} bytes for {} blocks, which have at most {}",
+        this->name_, field.name, file->size(), blocks.size(), max_bytes));
   }
   answer.body.resize(file->size());
   file->read(0, answer.body.data(), answer.body.size());

@@ -26,7 +26,9 @@ struct BlockAnswer
   };
 
   Bytes body;
-  std::vector<Part> parts; ///< one for each requested block
+  std::vector<Part>
+    parts; ///< one for each requested block; none: the blocks must be asked for singly
+  bool is_not_found = false; ///< the status of the whole answer was 404
 };
 
 /// All functions may be called concurrently.

@@ -404,7 +404,9 @@ void Dataset::prefetch(const Query& query) const
   BlockRead read;
   read.field = query.field;
   read.lattice = impl.lattice(query.level, query.box);
-  if (!impl.source.remote || impl.header.arco != 0 || read.lattice.samples() == 0)
+  // Blocks of a server and copies are not in the cache for remote files.
+  if (!impl.source.remote || impl.source.server || impl.source.cache || impl.header.arco != 0 ||
+    read.lattice.samples() == 0)
   {
     return;
   }

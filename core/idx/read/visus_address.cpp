@@ -105,7 +105,7 @@ void find_cache(const io::Address& address, const Query& query, VisusAddress& fo
 {
   const std::optional<Codec> codec = parse_codec(query.cache_compression);
   if (query.cached != "arco" || !codec || !query.kept.empty() ||
-    address.scheme == io::Address::Scheme::S3)
+    address.scheme == io::Address::Scheme::S3 || address.scheme == io::Address::Scheme::Reader)
   {
     return;
   }
@@ -145,6 +145,10 @@ VisusAddress parse_visus_address(const std::filesystem::path& path)
   if (found.is_server)
   {
     found.name = io::safe_name(file);
+    if (io::parse_address(file).scheme == io::Address::Scheme::Reader)
+    {
+      refuse(found.name, "is a mod_visus server, which only libcurl reads, because it needs headers");
+    }
     if (query.dataset.empty())
     {
       refuse(found.name,

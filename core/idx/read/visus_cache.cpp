@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <utility>
@@ -63,12 +64,29 @@ std::optional<std::int64_t> read_time(const std::filesystem::path& path)
                                             : std::nullopt;
 }
 
-void write_file(const std::filesystem::path& path, const void* data, std::size_t bytes)
+// `time` is when the version was made of which this is a copy; the file gets this time.
+void write_file(const std::filesystem::path& path, const void* data, std::size_t bytes,
+  std::optional<std::int64_t> time)
 {
   std::filesystem::create_directories(path.parent_path());
   io::AtomicFile file(path);
   file.write(0, data, bytes);
+  if (time)
+  {
+    const struct timespec both[2] = { { *time, 0 }, { *time, 0 } };
+    if (::utimensat(AT_FDCWD, file.temporary().c_str(), both, 0) != 0)
+    {
+      return; // without the time it would look newer than it is
+    }
+  }
   file.commit(/*flush=*/false); // a copy that a crash of the system damages is fetched again
+}
+
+// Whether a name of a field or a file is one folder in a path.
+bool is_segment(const std::string& name)
+{
+  return !name.empty() && name != "." && name != ".." &&
+    name.find_first_of(std::string("/\0", 2)) == std::string::npos;
 }
 }
 
@@ -82,7 +100,10 @@ VisusCache::VisusCache(
   , names_(this->header_, address.cache_stem)
   , changed_(changed)
 {
-  if (this->folder_.empty())
+  const bool are_segments = is_segment(this->stem_) &&
+    std::all_of(header.fields.begin(), header.fields.end(),
+      [](const Field& field) { return is_segment(field.name); });
+  if (this->folder_.empty() || !are_segments)
   {
     this->may_read_ = this->may_write_ = false;
   }
@@ -128,7 +149,7 @@ void VisusCache::prepare() const
   if (this->may_write_)
   {
     const std::string text = to_text(this->header_);
-    if (attempt([&] { write_file(path, text.data(), text.size()); }))
+    if (attempt([&] { write_file(path, text.data(), text.size(), this->changed_); }))
     {
       this->may_write_ = false;
     }
@@ -164,7 +185,7 @@ void VisusCache::write(std::int64_t step, const Field& field, std::uint64_t bloc
   const std::byte* packed, std::size_t bytes) const noexcept
 {
   if (this->may_write_ &&
-    attempt([&] { write_file(this->path_of(step, field, block), packed, bytes); }))
+    attempt([&] { write_file(this->path_of(step, field, block), packed, bytes, this->changed_); }))
   {
     this->may_write_ = false;
   }

@@ -303,7 +303,11 @@ public:
   void PrefetchImage(vtkInformation* outInfo, vtkMTimeType changed)
   {
     const std::string name = this->Names.empty() ? "" : this->Names.front();
-    const Cause cause{ changed, this->Series.get(), this->LevelAt(outInfo) };
+    Cause cause{ changed, std::nullopt }; // the same on all processes
+    if (outInfo->Has(Pipeline::UPDATE_TIME_STEP()))
+    {
+      cause.Time = outInfo->Get(Pipeline::UPDATE_TIME_STEP());
+    }
     if (IsAlone() || !bat::is_address(name) || cause == this->LastCause)
     {
       return;
@@ -329,7 +333,7 @@ public:
             {
               return;
             }
-            const bat::bricks::File& file = this->Series->level(cause.Level);
+            const bat::bricks::File& file = this->Series->level(this->LevelAt(outInfo));
             this->Plan.IsFull ? static_cast<void>(file.count_bricks())
                               : static_cast<void>(file.preview());
           });
@@ -340,7 +344,7 @@ public:
         if (this->Plan.IsFull && !isEmpty)
         {
           const auto [first, count] = PointsOf(extent);
-          this->Series->level(cause.Level).prefetch_box(first, count);
+          this->Series->level(this->LevelAt(outInfo)).prefetch_box(first, count);
         }
       });
   }
@@ -417,12 +421,11 @@ private:
   struct Cause
   {
     vtkMTimeType Changed = 0;
-    const bat::bricks::Series* Of = nullptr;
-    std::size_t Level = 0;
+    std::optional<double> Time; ///< requested
 
     bool operator==(const Cause& other) const
     {
-      return this->Changed == other.Changed && this->Of == other.Of && this->Level == other.Level;
+      return this->Changed == other.Changed && this->Time == other.Time;
     }
   };
 
@@ -613,13 +616,16 @@ int vtkBricksReader::RequestInformation(
   this->DescribeNothing(outInfo);
   // Processes may request information again for themselves.
   const bool isChanged = this->GetMTime() != this->Internals->DescribedAt;
-  const Failure failure = Failure::Of(
-    [&]()
-    {
-      bat_vtk::ReadFirstOnRoot(
-        isChanged ? vtkMultiProcessController::GetGlobalController() : nullptr,
-        TextOrEmpty(this->GetFileName()), [&]() { this->DescribeFile(outInfo); });
-    });
+  const std::string name = TextOrEmpty(this->GetFileName());
+  vtkMultiProcessController* controller =
+    isChanged ? vtkMultiProcessController::GetGlobalController() : nullptr;
+  Failure failure = Failure::Of(
+    [&]() { bat_vtk::ReadFirstOnRoot(controller, name, [&]() { this->DescribeFile(outInfo); }); });
+  if (!bat_vtk::IsAlone(controller) && bat::is_address(name))
+  {
+    // All announce times or none, so that all take part in PrefetchImage().
+    failure = bat_vtk::FirstFailure(controller, failure, name, "");
+  }
   this->Internals->DescribedAt = this->GetMTime();
   this->Internals->NoPlan = failure;
   if (failure)

@@ -137,17 +137,18 @@ CachedFile& RemoteEngine::file(const RemoteSource& source)
     file->key = source.key;
     file->is_shared = source.is_shared;
     file->size = source.version.size;
-    const RemoteSettings& settings = remote_settings();
-    if (source.is_shared && !settings.cache_folder.empty())
-    {
-      file->disk = std::make_shared<DiskPages>(
-        settings.cache_folder, settings.cache_bytes, source.key, source.version.size);
-      if (!std::exchange(this->has_trimmed_, true))
-      {
-        DiskPages::trim(settings.cache_folder, settings.cache_bytes);
-      }
-    }
     known = std::move(file);
+  }
+  // The folder may be chosen after the file was first opened.
+  const RemoteSettings& settings = remote_settings();
+  if (!known->disk && source.is_shared && !settings.cache_folder.empty())
+  {
+    known->disk = std::make_shared<DiskPages>(
+      settings.cache_folder, settings.cache_bytes, source.key, source.version.size);
+    if (!std::exchange(this->has_trimmed_, true))
+    {
+      DiskPages::trim(settings.cache_folder, settings.cache_bytes);
+    }
   }
   return *known;
 }
@@ -615,10 +616,11 @@ std::vector<std::uint64_t> RemoteEngine::find_missing(
   }
   if (disk && !missing.empty())
   {
-    for (const std::uint64_t index : disk->find(missing))
-    {
-      missing.erase(std::remove(missing.begin(), missing.end(), index), missing.end());
-    }
+    const std::vector<std::uint64_t> on_disk = disk->find(missing);
+    std::vector<std::uint64_t> absent;
+    std::set_difference(
+      missing.begin(), missing.end(), on_disk.begin(), on_disk.end(), std::back_inserter(absent));
+    return absent;
   }
   return missing;
 }

@@ -80,6 +80,26 @@ void set(CURL* easy, CURLoption option, T value)
 }
 }
 
+namespace
+{
+// The option depends on the version of the library, which may be older than that of the headers.
+void allow_protocols(CURL* easy)
+{
+#if LIBCURL_VERSION_NUM >= 0x075500
+  static const bool has_names = curl().version_info(CURLVERSION_FIRST)->version_num >= 0x075500;
+  if (has_names)
+  {
+    set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    return;
+  }
+#endif
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  set(easy, CURLOPT_PROTOCOLS, static_cast<long>(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#pragma GCC diagnostic pop
+}
+}
+
 struct RemoteLoop::Transfer
 {
   RequestPointer request;
@@ -272,11 +292,7 @@ void RemoteLoop::set_options(Transfer& transfer)
   set(easy, CURLOPT_URL, format_address(address).c_str());
   set(easy, CURLOPT_ERRORBUFFER, transfer.error.data());
   set(easy, CURLOPT_NOSIGNAL, 1L);
-#if LIBCURL_VERSION_NUM >= 0x075500
-  set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-#else
-  set(easy, CURLOPT_PROTOCOLS, static_cast<long>(CURLPROTO_HTTP | CURLPROTO_HTTPS));
-#endif
+  allow_protocols(easy);
   set(easy, CURLOPT_USERAGENT, "ParaBAT");
   set(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
   if (address.scheme == Address::Scheme::Https)

@@ -2,7 +2,9 @@
 // The engine of the process: starts it, ends it at exit, and replaces it in a forked child.
 #include "common/io/remote/engine.hpp"
 #include "common/io/remote/loop.hpp"
+#include "common/io/remote/read_record.hpp"
 #include "common/io/remote/reader_pool.hpp"
+#include "common/io/remote/readers.hpp"
 #include "common/io/remote/settings.hpp"
 
 #include <atomic>
@@ -17,6 +19,21 @@ namespace
 std::atomic<RemoteEngine*> current_engine{ nullptr };
 RemoteEngine* parent_engine = nullptr;
 std::mutex starting;
+
+// What a forked child may need, so that no other thread holds it when the child begins.
+void lock_all()
+{
+  starting.lock();
+  known_reads().mutex.lock();
+  readers_mutex().lock();
+}
+
+void unlock_all()
+{
+  readers_mutex().unlock();
+  known_reads().mutex.unlock();
+  starting.unlock();
+}
 }
 
 RemoteEngine& RemoteEngine::get()
@@ -36,10 +53,10 @@ RemoteEngine& RemoteEngine::get()
   engine = new RemoteEngine(parent_engine);
   engine->pool_ = new ReaderPool(*engine);
   static const bool is_registered = std::atexit(&RemoteEngine::stop_at_exit) == 0 &&
-    ::pthread_atfork([] { starting.lock(); }, [] { starting.unlock(); },
+    ::pthread_atfork(&lock_all, &unlock_all,
       []
       {
-        starting.unlock();
+        unlock_all();
         RemoteEngine::forget_parent();
       }) == 0;
   (void)is_registered;

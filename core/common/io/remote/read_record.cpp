@@ -3,6 +3,8 @@
 
 #include "bat/error.hpp"
 
+#include <algorithm>
+
 namespace bat::io
 {
 namespace
@@ -12,8 +14,8 @@ constexpr std::uint64_t kMaxBytes = std::uint64_t{ 64 } << 20; ///< of the pages
 
 KnownReads& known_reads()
 {
-  static KnownReads known;
-  return known;
+  static auto* const known = new KnownReads; // threads may read until the process ends
+  return *known;
 }
 
 bool is_recording() noexcept
@@ -29,7 +31,11 @@ void note_opened(const OpenedFile& file) noexcept
       const std::lock_guard<std::mutex> lock(known_reads().mutex);
       for (ReadRecord* const record : known_reads().records)
       {
-        record->opened[file.address] = file;
+        if (record->bytes + file.whole.size() <= kMaxBytes)
+        {
+          record->opened[file.address] = file;
+          record->bytes += file.whole.size();
+        }
       }
     });
 }
@@ -73,7 +79,14 @@ void hold(const OpenedFile& file, const std::vector<std::uint64_t>& pages) noexc
       {
         HeldFile& own = (*held)[{ file.address, file.key }];
         own.file = file;
-        own.pages.insert(pages.begin(), pages.end());
+        std::uint64_t count = 0;
+        for (const auto& [name, other] : *held)
+        {
+          count += other.pages.size();
+        }
+        const std::uint64_t room = kMaxSharedPages - std::min(kMaxSharedPages, count);
+        own.pages.insert(pages.begin(),
+          pages.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(room, pages.size())));
       }
     });
 }

@@ -54,6 +54,9 @@ using Held = std::map<std::pair<std::string, std::string>, HeldFile>; ///< by ad
 
 using Opened = std::vector<std::shared_ptr<const OpenedFile>>;
 
+/// Largest number of pages of 4096 bytes that processes share at a time.
+constexpr std::uint64_t kMaxSharedPages = 24576;
+
 /// What all RecordedReads, ReplayedReads and HeldPrefetches (bat/recorded_reads.hpp) of the process
 /// have. The mutex guards the lists and what they point to.
 struct KnownReads

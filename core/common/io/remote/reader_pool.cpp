@@ -97,20 +97,24 @@ ReaderPool::RequestPointer ReaderPool::take()
 void ReaderPool::run()
 {
   Lock lock(this->engine_.mutex_);
+  bool has_waited = false;
   while (!this->engine_.is_stopping_)
   {
     const RequestPointer request = this->take();
     if (request)
     {
       this->answer(lock, request);
-      continue;
     }
-    ++this->idle_;
-    const std::cv_status status = this->work_.wait_for(lock, kMaxIdle);
-    --this->idle_;
-    if (status == std::cv_status::timeout)
+    else if (has_waited) // a request that came at the last moment was looked for
     {
       break;
+    }
+    has_waited = false;
+    if (!request)
+    {
+      ++this->idle_;
+      has_waited = this->work_.wait_for(lock, kMaxIdle) == std::cv_status::timeout;
+      --this->idle_;
     }
   }
   --this->threads_;
@@ -186,6 +190,13 @@ Verdict ReaderPool::call(RemoteRequest& request)
   request.response = as_response(answer, span);
   request.body.resize(std::min(answer.bytes, request.body.size()));
   const RemoteVersion* const known = request.source->is_open ? &request.source->version : nullptr;
+  const std::uint64_t first = is_tail ? 0 : std::min(span.first, answer.size);
+  const std::uint64_t expected = std::min(span.count, answer.size - first);
+  if (answer.bytes < expected && (!known || known->size == answer.size))
+  {
+    return { Outcome::Retry, ErrorCode::CannotOpen,
+      fmt::format("the store sent {} bytes instead of {}", answer.bytes, expected) };
+  }
   return judge(request.response, span, known, remote_settings().max_whole, answer.bytes, "");
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <unistd.h>
 #include <utility>
 
 namespace bat::io
@@ -68,7 +69,13 @@ void ReaderCall::close() noexcept
 {
   std::unique_lock<std::mutex> lock(this->mutex_);
   this->is_closed_ = true;
-  this->ended_.wait(lock, [&] { return this->running_ == 0; });
+  // The threads of its parent do not run in a forked child.
+  this->ended_.wait(lock, [&] { return this->running_ == 0 || ::getpid() != this->process_; });
+}
+
+std::mutex& readers_mutex()
+{
+  return readers().mutex;
 }
 
 std::string add_reader(std::shared_ptr<ReaderCall> call, std::string shown)

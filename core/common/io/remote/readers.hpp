@@ -9,6 +9,9 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
+#include <unistd.h>
+#include <utility>
 
 namespace bat::io
 {
@@ -29,9 +32,13 @@ private:
   std::mutex mutex_;
   std::condition_variable ended_;
   RemoteReadFunction read_;
+  const ::pid_t process_ = ::getpid();
   int running_ = 0;
   bool is_closed_ = false;
 };
+
+/// Guards the RemoteReaders. For fork().
+[[nodiscard]] std::mutex& readers_mutex();
 
 /// Returns the host of its addresses.
 [[nodiscard]] std::string add_reader(std::shared_ptr<ReaderCall> call, std::string shown);

@@ -23,7 +23,6 @@ namespace bat::io
 {
 namespace
 {
-constexpr std::uint64_t kMaxSharedBytes = std::uint64_t{ 96 } << 20; ///< of all shares
 
 class Packer
 {
@@ -194,7 +193,7 @@ std::vector<Share> find_share(const Held& all, std::size_t process, std::size_t 
   {
     total += file.pages.size();
   }
-  total = std::min(total, kMaxSharedBytes / kPageBytes);
+  total = std::min(total, kMaxSharedPages);
   const std::uint64_t begin = total * process / processes;
   const std::uint64_t end = total * (process + 1) / processes;
   std::vector<Share> shares;
@@ -244,12 +243,17 @@ public:
     }
     for (std::size_t i = 0; i != shares.size(); ++i)
     {
-      for (const std::uint64_t page : shares[i].pages)
+      const std::vector<std::uint64_t>& pages = shares[i].pages;
+      for (std::size_t begin = 0; begin != pages.size();)
       {
-        const std::uint64_t offset = page * kPageBytes;
-        std::vector<std::byte> bytes(std::min(kPageBytes, files[i]->size() - offset));
-        files[i]->read(offset, bytes.data(), bytes.size());
-        this->add(shares[i].file, page, std::move(bytes));
+        std::size_t end = begin + 1;
+        while (end != pages.size() && end - begin != kMaxRunPages &&
+          pages[end] == pages[begin] + (end - begin))
+        {
+          ++end;
+        }
+        this->read_run(shares[i].file, *files[i], pages[begin], end - begin);
+        begin = end;
       }
     }
   }
@@ -265,6 +269,25 @@ public:
   }
 
 private:
+  static constexpr std::size_t kMaxRunPages = 1024;
+
+  // Reads consecutive pages.
+  void read_run(
+    const OpenedFile& file, const RemoteFile& from, std::uint64_t first, std::size_t count)
+  {
+    const std::uint64_t begin = first * kPageBytes;
+    std::vector<std::byte> bytes(std::min(count * kPageBytes, from.size() - begin));
+    from.read(begin, bytes.data(), bytes.size());
+    for (std::size_t at = 0; at < bytes.size(); at += kPageBytes)
+    {
+      const auto page = bytes.begin() + static_cast<std::ptrdiff_t>(at);
+      this->add(file, first + at / kPageBytes,
+        { page,
+          page +
+            static_cast<std::ptrdiff_t>(std::min<std::size_t>(kPageBytes, bytes.size() - at)) });
+    }
+  }
+
   void add(const OpenedFile& file, std::uint64_t page, std::vector<std::byte> bytes)
   {
     const auto data = std::make_shared<const std::vector<std::byte>>(std::move(bytes));

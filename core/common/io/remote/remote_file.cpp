@@ -14,6 +14,7 @@
 #include <cstring>
 #include <ctime>
 #include <optional>
+#include <random>
 #include <unistd.h>
 #include <utility>
 
@@ -84,9 +85,12 @@ bool is_shared(const RemoteSource& source)
 std::string make_key(const RemoteSource& source)
 {
   static std::atomic<std::uint64_t> count{ 0 };
+  // Distinguishes processes of all machines, because keys are sent to other ranks.
+  static const std::uint64_t random =
+    (std::uint64_t{ std::random_device{}() } << 32) | std::random_device{}();
   if (!source.is_kept())
   {
-    return hash_text(fmt::format("file {} of process {}", ++count, ::getpid()));
+    return hash_text(fmt::format("file {} of process {} {}", ++count, ::getpid(), random));
   }
   std::string place = source.name;
   if (source.access)
@@ -226,6 +230,10 @@ RemoteFile::~RemoteFile()
 
 std::optional<std::int64_t> RemoteFile::last_modified() const
 {
+  if (this->source_->version.last_modified.empty())
+  {
+    return std::nullopt;
+  }
   const std::time_t time = curl().getdate(this->source_->version.last_modified.c_str(), nullptr);
   return time < 0 ? std::nullopt : std::optional<std::int64_t>(time);
 }

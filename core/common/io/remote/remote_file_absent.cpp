@@ -11,7 +11,7 @@ namespace bat::io
 {
 RemoteFile::RemoteFile(const std::string& address, const RemoteHints&)
 {
-  refuse(safe_name(parse_address(address)),
+  fail(ErrorCode::CannotOpen, safe_name(parse_address(address)),
     "cannot be read by this build, which has no libcurl; download the file, or build with "
     "BAT_WITH_CURL=ON");
 }
