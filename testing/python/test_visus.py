@@ -20,6 +20,7 @@ from arco_grids import make_arco, make_grids, random_box, same_grids
 from mod_visus_server import ModVisus
 from remote_server import Server, expect
 
+WRITTEN = 1700000000  # the time at which the server says that files were written
 READ = "import parabat.idx, sys; parabat.idx.open(sys.argv[1]).read(step=3)"
 
 
@@ -107,6 +108,8 @@ def check_copies(folder, server, copies):
             assert len(read_again(address, server, expected)) == len(names) + 1
             assert copies_of(home) == sorted([home / f"{name}.idx"] + [home / name / path for path in names])
             assert len(read_again(address, server, expected)) == 1
+            # Copies have the time of the version that they are copies of, whenever they were made.
+            assert {int(path.stat().st_mtime) for path in copies_of(home)} == {WRITTEN}
             # The folder is an arco dataset.
             with parabat.idx.open(home / f"{name}.idx") as local:
                 if compression == "&cache_compression=raw":
@@ -154,6 +157,14 @@ def check_no_copies(folder, server, copies):
     for i, query in enumerate(("", "?cached=idx", "?cached=disabled", "?cached=arco&token=secret", "?cached=arco&cache_compression=zfp")):
         read_again(server.address(f"arco.idx{query}", f"none{i}"), server, expected)
         assert not copies.exists(), query
+    # A field whose name leads out of the folder.
+    text = (folder / "packed.idx").read_text(encoding="utf-8")
+    hostile = text.replace("(fields)\nfloat ", "(fields)\n../../../../../../../../evil ")
+    assert hostile != text
+    (folder / "hostile.idx").write_text(hostile, encoding="utf-8")
+    with parabat.idx.open(folder / "hostile.idx") as local:
+        read_again(server.address("hostile.idx?cached=arco", "hostile"), server, local.read(step=3))
+    assert not copies.exists() and not list(folder.rglob("evil"))
     # No folder can be made: the values are the same.
     os.environ["VISUS_CACHE"] = str(folder / "arco.idx")
     read_again(server.address("arco.idx?cached=arco", "nofolder"), server, expected)

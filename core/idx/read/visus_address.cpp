@@ -147,7 +147,8 @@ VisusAddress parse_visus_address(const std::filesystem::path& path)
     found.name = io::safe_name(file);
     if (io::parse_address(file).scheme == io::Address::Scheme::Reader)
     {
-      refuse(found.name, "is a mod_visus server, which only libcurl reads, because it needs headers");
+      refuse(
+        found.name, "is a mod_visus server, which only libcurl reads, because it needs headers");
     }
     if (query.dataset.empty())
     {
