@@ -128,7 +128,9 @@ def check_settings(server):
     settings = GetSettingsProxy("RemoteFileSettings")
     cache = f"{FOLDER}/cache"
     settings.CacheFolder, settings.CacheSizeGiB, settings.TimeoutSeconds = cache, 1, 20
-    reader = OpenDataFile(server.address("grid.idx", "cached"))
+    # As an address of OpenVisus.
+    reader = OpenDataFile(server.address("grid.idx?cached=idx", "cached"))
+    expect(reader.GetXMLName(), "IDXReader", "reader of an address with a query")
     fetch(reader)
     Delete(reader)
     assert sum(os.path.getsize(f"{cache}/{name}") for name in os.listdir(cache)) > 60000, os.listdir(cache)
