@@ -41,9 +41,9 @@ extern "C"
   enum bat_status
   {
     BAT_OK = 0,
-    BAT_NOT_FOUND = 1,           /* the file does not exist */
-    BAT_CANNOT_OPEN = 2,         /* it is a directory, unreadable, or its folder not writable */
-    BAT_NOT_A_BAT_FILE = 3,      /* the first bytes are not those of a .bat file */
+    BAT_NOT_FOUND = 1,      /* the file does not exist */
+    BAT_CANNOT_OPEN = 2,    /* a directory, unreadable, folder not writable, or a server's fault */
+    BAT_NOT_A_BAT_FILE = 3, /* the first bytes are not those of a .bat file */
     BAT_UNSUPPORTED_VERSION = 4, /* a newer format version, or a feature that is not implemented */
     BAT_TRUNCATED = 5,           /* the file ends before what it promises */
     BAT_CORRUPT = 6,             /* a checksum or a rule of the format is violated */
@@ -90,24 +90,14 @@ extern "C"
   /* ---- Progress ----------------------------------------------------------------------------- */
 
   /* Called with the completed share of a call, from 0 to 1 and never falling, on the calling
-   * thread. `data` is the pointer that was passed with it. Returning 0 continues; any other number
-   * cancels the call, which then returns BAT_CANCELLED. It must not call the library with a handle
-   * that the call uses. */
+   * thread. While a read waits for a server, it is called every 50 ms with an unchanged value.
+   * `data` is the pointer that was passed with it. Returning 0 continues; any other number cancels
+   * the call, which then returns BAT_CANCELLED. It must not call the library with a handle that the
+   * call uses. */
   typedef int (*bat_progress)(void* data, double done);
 
   /* ---- Files that the program reads --------------------------------------------------------- */
 
-  /* Reads part of a file that the library does not reach itself, such as one in the store of a
-   * cloud. `path` is the path after bat_reader_address(), with its escapes. If `first` is not
-   * negative, the part has `count` bytes from there; otherwise it is the last `count` bytes of the
-   * file. A smaller file has fewer. On success returns BAT_OK and sets the bytes at `to`, how many
-   * were read, the size of the file in bytes, and a text of at most 255 bytes that identifies its
-   * version, such as an ETag; the bytes must be of that version. Without a version, which is "", a
-   * change of the file is noticed only by its size. On failure returns BAT_NOT_FOUND,
-   * BAT_CANNOT_OPEN, or BAT_READER_RETRY for what may pass, and sets a message of at most 1,023
-   * bytes, without secrets and without the name of the file.
-   *
-   * Called from threads of the library, several at a time (PARABAT_REMOTE_REQUESTS). */
   typedef struct bat_reader_answer
   {
     uint64_t bytes;
@@ -115,21 +105,33 @@ extern "C"
     char version[256];
     char message[1024];
   } bat_reader_answer;
+  /* Reads part of a file in a store that the library cannot read itself, such as a cloud store.
+   * Called concurrently from threads of the library, at most PARABAT_REMOTE_REQUESTS at a time: it
+   * must be thread-safe. `path` is the part after bat_reader_address(), percent-encoded as in the
+   * address. Copies to `to`, which has space for `count` bytes (at least 1):
+   *   first >= 0: `count` bytes from offset `first`, fewer if the file ends before;
+   *   first <  0: the last `count` bytes, or the whole file if it is smaller.
+   * Success: sets bytes, size and version of the answer, returns BAT_OK. `version` identifies the
+   *   version of the file, such as an ETag; the bytes must be of it. If "", only a change of size
+   * is noticed. Failure: sets the message, without secrets and the name of the file, and returns
+   * BAT_NOT_FOUND, BAT_CANNOT_OPEN, or BAT_READER_RETRY if a retry may succeed. */
   typedef int (*bat_reader_read)(void* data, const char* path, int64_t first, uint64_t count,
     void* to, bat_reader_answer* answer);
 #define BAT_READER_RETRY (-1)
 
-  /* While it lives, the files at bat_reader_address() + path are read by `read`, which gets `data`:
-   * datasets and their leaf files, grids, velocity fields and series, with caches and retries as
-   * for an http address (core/common/io/REMOTE.md). In messages, `shown` replaces the address, for
-   * example "gs://". Addresses are valid in this process only. CANNOT_OPEN from the reading
-   * functions if this library was built without libcurl. */
+  /* Makes the library call `read`, with `data`, for all files at bat_reader_address() + path, until
+   * bat_reader_free(): datasets and their leaf files, grids, velocity fields and series, with
+   * caches and retries as for an http address (core/common/io/REMOTE.md). In messages, `shown`
+   * replaces the address, for example "gs://". Addresses are valid in this process only. In a
+   * library that was built with BAT_WITH_CURL=OFF, opening one returns CANNOT_OPEN; libcurl itself
+   * is not needed. */
   typedef struct bat_reader bat_reader;
   BAT_API int bat_reader_create(
     bat_reader_read read, void* data, const char* shown, bat_reader** out);
   /* Returns, for example, "reader://1/". */
   BAT_API const char* bat_reader_address(const bat_reader* reader);
-  /* Waits until `read`, if it runs, has returned. Open files can no longer be read. */
+  /* Ends the calls of `read`, waiting for those in progress. Files of this reader that are still
+   * open can no longer be read: close them first. */
   BAT_API void bat_reader_free(bat_reader* reader);
 
   /* Returns 1 if http, https and s3 addresses can be read, otherwise 0: the library was built

@@ -11,15 +11,15 @@ namespace bat
 /// Returns whether a text begins with http://, https://, s3:// or reader://, in any case.
 [[nodiscard]] bool is_address(std::string_view text) noexcept;
 
-/// Returns whether http, https and s3 addresses can be read: whether there is a libcurl.
+/// Returns whether http, https and s3 addresses can be read, that is, whether libcurl is available.
 [[nodiscard]] bool can_read_addresses() noexcept;
 
 /// Returns a path for messages: an address without user, password and query, which may be secrets;
 /// any other path unchanged.
 [[nodiscard]] std::string display_name(const std::filesystem::path& path);
 
-/// Returns what is secret in an address: "user and password", or the name of a signature or token
-/// in its query. Empty for other addresses and for paths.
+/// Returns which kind of secret an address contains: "user and password", or the name of a
+/// parameter of its query. Empty if it contains none, and for paths.
 [[nodiscard]] std::string find_secret(const std::filesystem::path& path);
 
 /// Returns the file name at the end of a path, or of an address without its query. A dataset of a

@@ -36,8 +36,8 @@ private:
   std::unique_ptr<Impl> impl_;
 };
 
-/// While it lives, opening a file that another process has opened gives the same version without
-/// asking the server. The bytes stay in the cache for remote files as if they had been read.
+/// While it exists, opening a file that another process has opened uses the recorded version and
+/// sends no request. The recorded pages remain in the cache for remote files.
 class ReplayedReads
 {
 public:
@@ -71,11 +71,11 @@ private:
   std::unique_ptr<Impl> impl_;
 };
 
-/// Reads this process's share of what all processes have held. `held` has the results of
-/// HeldPrefetches::pack() of all processes, the same on all. Shares have equal size, are
-/// consecutive in the files, and are at most 96 MiB together; the rest remains to be read
-/// separately. Returns a parcel for each process. A fault of the server shows when the bytes are
-/// read; the parcels then contain what was read before it. Throws Error{Internal} as
+/// Reads this process's share of the pages that all processes recorded with HeldPrefetches. `held`
+/// has the result of HeldPrefetches::pack() of each process, the same on all. Shares have equal
+/// size and total at most 96 MiB; pages beyond that are not read here. Returns an array of bytes, a
+/// parcel, for each process, for its ReplayedReads. If the server fails, the parcels contain what
+/// arrived before, and the error is thrown when a missing page is read. Throws Error{Internal} as
 /// ReplayedReads.
 [[nodiscard]] std::vector<std::vector<std::byte>> read_share(
   const std::vector<std::vector<std::byte>>& held, std::size_t process);

@@ -8,7 +8,8 @@
 
 namespace bat
 {
-/// Default values mean what the environment says (core/common/io/REMOTE.md, Settings).
+/// Members that keep their default values use the environment variables instead
+/// (core/common/io/REMOTE.md, Settings).
 struct RemoteOptions
 {
   std::filesystem::path cache_folder; ///< of the cache on disk
@@ -16,7 +17,8 @@ struct RemoteOptions
   std::chrono::seconds timeout{ 0 };  ///< a request fails after this time without a byte
 };
 
-/// Holds for the process: the cache for files that are opened from now on, the time-out for all.
-/// Throws Error{InvalidArgument} if a variable of the environment is invalid. Thread-safe.
+/// Sets the options for the whole process. The cache applies to files that are opened or read after
+/// the call, the time-out to all new requests. Throws Error{InvalidArgument} if a variable of the
+/// environment is invalid. Thread-safe.
 void set_remote_options(const RemoteOptions& options);
 }

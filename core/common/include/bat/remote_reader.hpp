@@ -30,25 +30,27 @@ struct RemoteAnswer
   std::string version;
 };
 
-/// A failure that may pass: the request is repeated, at most PARABAT_REMOTE_RETRIES times.
+/// A temporary failure, with ErrorCode::CannotOpen: the request is repeated, at most
+/// PARABAT_REMOTE_RETRIES times.
 class PassingError : public Error
 {
 public:
   using Error::Error;
 };
 
-/// Returns part of a file in `to`, which has room for part.count bytes. `path` is the path of the
+/// Reads part of a file into `to`, which has space for part.count bytes. `path` is the path of the
 /// address, with the escapes and the query that the address has, and without the first '/'. Called
-/// from threads of the library, at most PARABAT_REMOTE_REQUESTS at a time. Throws Error: NotFound;
-/// CannotOpen for other failures, with a text that is free of secrets and does not name the file;
-/// PassingError.
+/// concurrently from threads of the library, at most PARABAT_REMOTE_REQUESTS at a time: must be
+/// thread-safe. Throws Error{NotFound}, Error{CannotOpen}, or PassingError if a retry may succeed.
+/// The message must not contain secrets or the name of the file, which the library adds.
 using RemoteReadFunction =
   std::function<RemoteAnswer(const std::string& path, const RemotePart& part, std::byte* to)>;
 
-/// While it lives, the files at address() + PATH are read by its function: datasets and their leaf
+/// While it exists, the files at address() + PATH are read by its function: datasets and their leaf
 /// files, grids, velocity fields and series, as files at an http address. Pages are kept in memory
-/// and not in the disk cache. Files that are open when it is destroyed can no longer be read. Not
-/// for the child of fork() if the function is not. Thread-safe.
+/// and not in the disk cache. Files that are open when it is destroyed can no longer be read. After
+/// fork(), the child may use it only if the function works in the child. In a library that was
+/// built with BAT_WITH_CURL=OFF, opening such a file throws Error{CannotOpen}. Thread-safe.
 class RemoteReader
 {
 public:

@@ -7,11 +7,12 @@
 
 namespace bat
 {
-/// While it lives, reads that the current thread starts, in this and in other threads, can be
-/// cancelled: whenever one of them waits for a server, `is_stopped` is called every 50 ms from the
-/// current thread. If it returns true, the read throws Error{Cancelled}. Nested ones are all
-/// called. Must be destroyed in the same thread, in reverse order of construction. Parallel loops
-/// over local files also call it and take longer: make one only for reads that may wait.
+/// While it exists, it can cancel reads that the current thread starts, including work that they
+/// run on other threads. While such a read waits for a server, `is_stopped` is called every 50 ms
+/// on the current thread. If it returns true, the read throws Error{Cancelled}. If several are
+/// nested, all of them are called. Destroy them on the same thread, in reverse order. Parallel
+/// loops over local files also call `is_stopped`, which slows them down, so make one only for reads
+/// that may wait for a server.
 class ScopedStop
 {
 public:
@@ -31,13 +32,13 @@ private:
 };
 
 /// A progress function that is also called while reads wait for a server, with the fraction that it
-/// was last called with. If it returns false, the read throws Error{Cancelled}. Lives as a
-/// ScopedStop does.
+/// was last called with. If it returns false, the read throws Error{Cancelled}. Destroy it as a
+/// ScopedStop.
 class StoppableProgress
 {
 public:
-  /// `progress` may be empty. `may_wait`: whether the reads are of files at addresses; otherwise,
-  /// this is only the function.
+  /// `progress` may be empty. `may_wait`: whether files are at addresses; if false, `progress` is
+  /// called only by operator().
   StoppableProgress(std::function<bool(double)> progress, bool may_wait);
 
   /// Returns false to cancel.

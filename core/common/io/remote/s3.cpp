@@ -136,7 +136,8 @@ Address find_s3_object(const Address& object, const S3Access& access)
   if (!access.endpoint.empty())
   {
     Address found = is_address(access.endpoint) ? parse_address(access.endpoint) : Address();
-    if (found.host.empty() || found.scheme == Address::Scheme::S3)
+    if (found.host.empty() || found.scheme == Address::Scheme::S3 ||
+      found.scheme == Address::Scheme::Reader)
     {
       refuse("AWS_ENDPOINT_URL",
         fmt::format("'{}' is not an http:// or https:// address",
