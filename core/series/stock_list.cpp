@@ -3,6 +3,7 @@
 
 #include "bat/error.hpp"
 #include "common/io/atomic_file.hpp"
+#include "series/read_series.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -59,7 +60,8 @@ void StockList::withdraw() noexcept
     });
 }
 
-void StockList::update(const Entries& entries, const std::string& text, bool flush) noexcept
+void StockList::update(
+  const Entries& entries, const nlohmann::ordered_json& list, bool flush) noexcept
 {
   const std::optional<Error> failure = attempt(
     [&]
@@ -74,11 +76,11 @@ void StockList::update(const Entries& entries, const std::string& text, bool flu
         std::filesystem::remove(this->path_);
         return;
       }
-      auto json = nlohmann::ordered_json::parse(text);
-      json[kSameAs] = this->name_;
-      const std::string own = json.dump(1) + "\n";
+      nlohmann::ordered_json own = list;
+      own[kSameAs] = this->name_;
+      const std::string text = format_list(own);
       io::AtomicFile file(this->path_);
-      file.write(0, own.data(), own.size());
+      file.write(0, text.data(), text.size());
       file.commit(flush);
       this->is_ours_ = true;
     });
