@@ -130,15 +130,13 @@ private:
 // Returns LeafEntry::in_view.
 std::optional<std::vector<std::uint8_t>> shown_in_view(const File::Impl& file)
 {
-  const format::LeafViewFacts facts =
-    format::leaf_view_facts(file.header, file.sections, file.schema, {});
-  if (!format::find_section(file.sections, format::SectionKind::Hdf5Objects) ||
-    !format::reason_against_view(facts).empty())
+  const ViewState view = file.hdf5_view();
+  if (!view.exists)
   {
     return std::nullopt;
   }
   std::vector<std::uint8_t> shown;
-  for (const std::string& reason : format::reasons_against_attributes(facts))
+  for (const std::string& reason : view.attribute_reasons)
   {
     shown.push_back(reason.empty() ? 1 : 0);
   }
