@@ -2,6 +2,7 @@
 #include "series/stock_list.hpp"
 
 #include "bat/error.hpp"
+#include "common/hdf5_signature.hpp"
 #include "common/io/atomic_file.hpp"
 #include "series/read_series.hpp"
 
@@ -22,16 +23,14 @@ constexpr std::string_view kEnding = ".bat.series";
 // Returns whether HDF5 finds a superblock behind the header (FORMAT.md section 20).
 bool is_hdf5(const std::filesystem::path& file)
 {
-  constexpr std::string_view kSignature = "\x89HDF\r\n\x1A\n";
-  constexpr std::streamoff kOffset = 512;
   if (!std::filesystem::is_regular_file(file))
   {
     return false;
   }
   std::ifstream stream(file, std::ios::binary);
-  std::array<char, kSignature.size()> found{};
-  return stream.seekg(kOffset) && stream.read(found.data(), found.size()) &&
-    kSignature == std::string_view(found.data(), found.size());
+  std::array<char, kHdf5Signature.size()> found{};
+  return stream.seekg(kSuperblockOffset) && stream.read(found.data(), found.size()) &&
+    kHdf5Signature == std::string_view(found.data(), found.size());
 }
 
 // Names the list that this one repeats.

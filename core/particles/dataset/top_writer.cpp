@@ -2,6 +2,7 @@
 #include "particles/dataset/top_writer.hpp"
 
 #include "common/numbers.hpp"
+#include "common/round_up.hpp"
 #include "particles/format/encode.hpp"
 #include "particles/format/encode_parts.hpp"
 #include "particles/format/hdf5.hpp"
@@ -121,7 +122,7 @@ public:
   }
 
 private:
-  void align() { this->bytes_.resize((this->bytes_.size() + 7) / 8 * 8); }
+  void align() { this->bytes_.resize(round_up(this->bytes_.size(), 8)); }
 
   std::vector<std::byte> bytes_;
   std::vector<format::SectionRecord> sections_;
