@@ -331,7 +331,7 @@ private:
       { this->on_progress_((this->done_ + particles * (from + (to - from) * done)) / all); };
     };
     BuildOptions build = make_build_options(leaf, this->options_, this->bounds_);
-    if (this->path_.extension() == ".vtkhdf" && !this->is_changed("hdf5_view"))
+    if (needs_view(this->path_) && !this->is_changed("hdf5_view"))
     {
       build.hdf5_view = true;
     }
