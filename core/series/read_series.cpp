@@ -94,6 +94,11 @@ nlohmann::ordered_json parse_list(
   }
 }
 
+std::string format_list(const nlohmann::ordered_json& list)
+{
+  return list.dump(1) + "\n";
+}
+
 Entries list_entries(const nlohmann::ordered_json& list)
 {
   Entries entries;

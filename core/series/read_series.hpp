@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads and parses the text of a series list: the only parser of lists.
+// Reads, parses and formats the text of a series list: the only parser of lists.
 #pragma once
 
 #include "series/entries.hpp"
@@ -25,6 +25,9 @@ enum class Times
 /// if it has one. Throws Error{Corrupt}, which names `path`.
 [[nodiscard]] nlohmann::ordered_json parse_list(
   const std::string& text, const std::filesystem::path& path, Times times);
+
+/// Returns the text of such an object.
+[[nodiscard]] std::string format_list(const nlohmann::ordered_json& list);
 
 /// Returns names, times and steps in such an object. The time is 0 if the list has none.
 [[nodiscard]] Entries list_entries(const nlohmann::ordered_json& list);

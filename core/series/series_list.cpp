@@ -124,7 +124,7 @@ Entries parse_entries(
   return entries;
 }
 
-std::string to_text(const Entries& entries)
+nlohmann::ordered_json make_list(const Entries& entries)
 {
   nlohmann::ordered_json json;
   json["file-series-version"] = "1.0";
@@ -139,7 +139,7 @@ std::string to_text(const Entries& entries)
     json["files"].push_back(std::move(file));
   }
   json[kChecksum] = compute_checksum(entries);
-  return json.dump(1) + "\n";
+  return json;
 }
 
 void replace_text(const std::filesystem::path& list, const std::string& text, bool flush)
@@ -201,7 +201,7 @@ std::shared_ptr<const io::LockFile> lock_list(const std::filesystem::path& list)
 void write_list(const std::filesystem::path& list, const Entries& entries, bool flush)
 {
   const auto lock = lock_list(list);
-  replace_text(list, to_text(entries), flush);
+  replace_text(list, format_list(make_list(entries)), flush);
 }
 
 // The effect of adding a step on the other entries.
@@ -300,7 +300,8 @@ List::Change List::with(std::int64_t step, double time) const
   return change;
 }
 
-void List::replace(const Entries& entries)
+// Returns the list that it has written.
+nlohmann::ordered_json List::replace(const Entries& entries)
 {
   if (entries.empty())
   {
@@ -310,11 +311,13 @@ void List::replace(const Entries& entries)
     {
       io::flush_folder(this->path_.parent_path());
     }
-    return;
+    return {};
   }
-  std::string text = to_text(entries);
+  nlohmann::ordered_json list = make_list(entries);
+  std::string text = format_list(list);
   replace_text(this->path_, text, this->flush_);
   this->written_ = std::move(text);
+  return list;
 }
 
 List::Change List::without(std::int64_t step, double time) const
@@ -357,9 +360,9 @@ void List::add(std::int64_t step, double time)
                   [&](const Entry& entry) { return entry.file == added.file; }),
     dropped.end());
   this->entries_ = std::move(change.entries);
-  this->replace(this->entries_);
+  const nlohmann::ordered_json list = this->replace(this->entries_);
   this->stock_list_.forget(added.file);
-  this->stock_list_.update(this->entries_, *this->written_, this->flush_);
+  this->stock_list_.update(this->entries_, list, this->flush_);
   for (const Entry& entry : dropped)
   {
     this->files_.remove(this->path_.parent_path() / entry.file);

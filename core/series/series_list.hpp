@@ -6,6 +6,8 @@
 #include "series/entries.hpp"
 #include "series/stock_list.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -85,7 +87,7 @@ private:
   struct Change;
   [[nodiscard]] Change with(std::int64_t step, double time) const;
   [[nodiscard]] Change without(std::int64_t step, double time) const;
-  void replace(const Entries& entries);
+  nlohmann::ordered_json replace(const Entries& entries);
 
   std::filesystem::path path_;
   StockList stock_list_;

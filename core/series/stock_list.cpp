@@ -2,7 +2,9 @@
 #include "series/stock_list.hpp"
 
 #include "bat/error.hpp"
+#include "common/hdf5_signature.hpp"
 #include "common/io/atomic_file.hpp"
+#include "series/read_series.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -21,16 +23,14 @@ constexpr std::string_view kEnding = ".bat.series";
 // Returns whether HDF5 finds a superblock behind the header (FORMAT.md section 20).
 bool is_hdf5(const std::filesystem::path& file)
 {
-  constexpr std::string_view kSignature = "\x89HDF\r\n\x1A\n";
-  constexpr std::streamoff kOffset = 512;
   if (!std::filesystem::is_regular_file(file))
   {
     return false;
   }
   std::ifstream stream(file, std::ios::binary);
-  std::array<char, kSignature.size()> found{};
-  return stream.seekg(kOffset) && stream.read(found.data(), found.size()) &&
-    kSignature == std::string_view(found.data(), found.size());
+  std::array<char, kHdf5Signature.size()> found{};
+  return stream.seekg(kSuperblockOffset) && stream.read(found.data(), found.size()) &&
+    kHdf5Signature == std::string_view(found.data(), found.size());
 }
 
 // Names the list that this one repeats.
@@ -59,7 +59,8 @@ void StockList::withdraw() noexcept
     });
 }
 
-void StockList::update(const Entries& entries, const std::string& text, bool flush) noexcept
+void StockList::update(
+  const Entries& entries, const nlohmann::ordered_json& list, bool flush) noexcept
 {
   const std::optional<Error> failure = attempt(
     [&]
@@ -74,11 +75,11 @@ void StockList::update(const Entries& entries, const std::string& text, bool flu
         std::filesystem::remove(this->path_);
         return;
       }
-      auto json = nlohmann::ordered_json::parse(text);
-      json[kSameAs] = this->name_;
-      const std::string own = json.dump(1) + "\n";
+      nlohmann::ordered_json own = list;
+      own[kSameAs] = this->name_;
+      const std::string text = format_list(own);
       io::AtomicFile file(this->path_);
-      file.write(0, own.data(), own.size());
+      file.write(0, text.data(), text.size());
       file.commit(flush);
       this->is_ours_ = true;
     });

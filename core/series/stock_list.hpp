@@ -5,6 +5,8 @@
 
 #include "series/entries.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <filesystem>
 #include <map>
 #include <string>
@@ -22,8 +24,8 @@ public:
 
   /// Removes the second list. Called before files in the list are replaced or removed.
   void withdraw() noexcept;
-  /// Called after the list has been replaced by `text`, which has these entries.
-  void update(const Entries& entries, const std::string& text, bool flush) noexcept;
+  /// Called after the list has been replaced by `list`, which has these entries.
+  void update(const Entries& entries, const nlohmann::ordered_json& list, bool flush) noexcept;
   /// Called after a file of this name has been replaced.
   void forget(const std::string& file) { this->views_.erase(file); }
   /// Called after something else has changed the list.

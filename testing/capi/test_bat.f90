@@ -112,6 +112,7 @@ program test_bat
   call every_type_comes_back(trim(path))
   call unsigned_integers_are_exact_or_refused(trim(path))
   call ranges_and_metadata_are_reported(trim(path))
+  call steps_of_a_list_are_json(trim(path))
   call what_was_passed_is_in_the_text(trim(path))
 
 contains
@@ -325,6 +326,23 @@ contains
     call bat_close(dataset)
   end subroutine
 
+  subroutine steps_of_a_list_are_json(path)
+    character(*), intent(in) :: path
+    character(:), allocatable :: list, json
+    integer :: status, unit
+    list = path // '.series'
+    open (newunit=unit, file=list, status='replace')
+    write (unit, '(a)') '{"files": [{"name": "s/a.bat", "time": 0.5}, {"name": "s/b.bat"}]}'
+    close (unit)
+    call bat_series_steps(list, json, status); call need(status == BAT_OK)
+    call need(index(json, 's/a.bat","time":0.5},{"path":"') > 0 .and. index(json, 's/b.bat"}]') > 0)
+    open (newunit=unit, file=list)
+    close (unit, status='delete')
+    call bat_series_steps(list, json, status); call need(status == BAT_NOT_FOUND .and. json == '')
+    call bat_series_steps(path, json, status)
+    call need(status == BAT_OK .and. json == '[{"path":"' // path // '"}]')
+  end subroutine
+
   subroutine what_was_passed_is_in_the_text(path)
     character(*), intent(in) :: path
     character, parameter :: zero = c_null_char
@@ -356,6 +374,7 @@ contains
     call bat_options_set(options, 'sorted_indexes', 'id', status); call need(status == BAT_OK)
     call bat_options_free(options)
     call bat_open(path // zero // '.x', dataset, status); call fails('zero character')
+    call bat_series_steps(path // zero // '.x', name, status); call fails('zero character')
     call bat_open(path, dataset, status); call need(status == BAT_OK)
     call bat_dataset_attribute(dataset, 3, name, kind_of, components, status)
     call fails('attribute number 3; allowed are 1 to 2')

@@ -53,7 +53,7 @@ module bat
   public :: bat_options_create, bat_options_free, bat_options_set, bat_options_set_target_bytes, &
     bat_options_set_mode, bat_options_set_threads, bat_options_set_flush, bat_options_add_sorted_index, &
     bat_options_set_repeats, bat_options_set_local_bounds, bat_options_set_list
-  public :: bat_write, bat_open, bat_close, bat_repack
+  public :: bat_write, bat_open, bat_close, bat_repack, bat_series_steps
   public :: bat_piece_writer_create, bat_piece_writer_add, bat_piece_writer_fail, bat_piece_writer_finish, &
     bat_piece_writer_free
   public :: bat_dataset_count, bat_dataset_position_type, bat_dataset_bounds, bat_dataset_time, &
@@ -221,6 +221,10 @@ module bat
     function c_repack(from, to, options, report) bind(c, name="bat_repack") result(status)
       import; character(c_char), intent(in) :: from(*), to(*); type(c_ptr), value :: options
       type(bat_repack_report), intent(out) :: report; integer(c_int) :: status
+    end function
+    function c_series_steps(path, json) bind(c, name="bat_series_steps") result(status)
+      import; character(c_char), intent(in) :: path(*); type(c_ptr), intent(out) :: json
+      integer(c_int) :: status
     end function
     function c_pieces_create(path, options, memory, out) bind(c, name="bat_piece_writer_create") result(status)
       import; character(c_char), intent(in) :: path(*); type(c_ptr), value :: options
@@ -819,6 +823,19 @@ contains
     if (status == 0) status = check_text(to, 'the path to write')
     if (status == 0) status = c_repack(c_text(from), c_text(to), options, own)
     if (present(report)) report = own
+  end subroutine
+
+  ! Returns the steps of a list (.bat.series), at a path or an address: a JSON array of objects with
+  ! path and, if the list has it, time. Any other path is the only step.
+  subroutine bat_series_steps(path, json, status)
+    character(*), intent(in) :: path
+    character(:), allocatable, intent(out) :: json
+    integer, intent(out) :: status
+    type(c_ptr) :: text
+    json = ''
+    status = check_text(path, 'the path')
+    if (status == 0) status = c_series_steps(c_text(path), text)
+    if (status == 0) json = format_text(text)
   end subroutine
 
   ! Creates a writer for particles that arrive in pieces and do not fit in memory. memory_bytes: 0

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/memory/kept_memory.hpp"
 
+#include "common/round_up.hpp"
+
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -31,11 +33,6 @@ Address small_page() noexcept
 {
   static const auto bytes = static_cast<Address>(::sysconf(_SC_PAGESIZE));
   return bytes;
-}
-
-constexpr Address round_up(Address bytes, Address to) noexcept
-{
-  return (bytes + to - 1) / to * to;
 }
 
 // The size kept for an array: up to an eighth more, so that the arrays of the next step fit, whose

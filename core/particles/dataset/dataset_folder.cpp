@@ -234,10 +234,14 @@ void check_name(const std::filesystem::path& top)
   }
 }
 
+bool needs_view(const std::filesystem::path& top)
+{
+  return top.extension() == ".vtkhdf";
+}
+
 void check_view_name(const std::filesystem::path& top, const BuildOptions& options)
 {
-  if (top.extension() == ".vtkhdf" &&
-    (!options.hdf5_view || options.compression != Compression::None))
+  if (needs_view(top) && (!options.hdf5_view || options.compression != Compression::None))
   {
     throw Error(ErrorCode::InvalidArgument,
       fmt::format(

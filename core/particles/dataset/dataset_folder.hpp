@@ -21,8 +21,10 @@ namespace bat
 /// ending for another kind of file: tracks, lists of steps, grids, velocities.
 void check_name(const std::filesystem::path& top);
 
-/// Throws Error{InvalidArgument} if a dataset with a name ending in .vtkhdf, which programs open as
-/// HDF5, would have no HDF5 view.
+/// Returns whether programs open a dataset of this name as HDF5: whether it ends in .vtkhdf.
+[[nodiscard]] bool needs_view(const std::filesystem::path& top);
+
+/// Throws Error{InvalidArgument} if a dataset whose name needs_view() would have no HDF5 view.
 void check_view_name(const std::filesystem::path& top, const BuildOptions& options);
 
 /// Returns a leaf file name such as "00012-0123456789abcdef.bat". Leaf files are named by their

@@ -2,7 +2,6 @@
 #include "bat/file.hpp"
 
 #include "bat/error.hpp"
-#include "particles/format/hdf5_view.hpp"
 #include "particles/query/column_reader.hpp"
 #include "particles/query/conditions.hpp"
 #include "particles/query/select.hpp"
@@ -188,22 +187,13 @@ std::string to_json(const Hdf5ViewInfo& view)
 
 Hdf5ViewInfo File::hdf5_view() const
 {
-  const File::Impl& impl = *this->impl_;
-  const format::LeafViewFacts facts =
-    format::leaf_view_facts(impl.header, impl.sections, impl.schema, {});
-  Hdf5ViewInfo view;
-  view.reason = format::reason_against_view(facts);
-  view.exists = view.reason.empty() &&
-    format::find_section(impl.sections, format::SectionKind::Hdf5Objects) != nullptr;
-  if (view.exists)
+  ViewState state = this->impl_->hdf5_view();
+  Hdf5ViewInfo view{ state.exists, std::move(state.reason), {} };
+  for (std::size_t k = 0; k != state.attribute_reasons.size(); ++k)
   {
-    const std::vector<std::string> reasons = format::reasons_against_attributes(facts);
-    for (std::size_t k = 0; k != reasons.size(); ++k)
+    if (!state.attribute_reasons[k].empty())
     {
-      if (!reasons[k].empty())
-      {
-        view.left_out.push_back({ facts.attributes[k].name, reasons[k] });
-      }
+      view.left_out.push_back({ this->attributes()[k].name, state.attribute_reasons[k] });
     }
   }
   return view;

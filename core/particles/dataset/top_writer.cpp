@@ -2,6 +2,7 @@
 #include "particles/dataset/top_writer.hpp"
 
 #include "common/numbers.hpp"
+#include "common/round_up.hpp"
 #include "particles/format/encode.hpp"
 #include "particles/format/encode_parts.hpp"
 #include "particles/format/hdf5.hpp"
@@ -121,7 +122,7 @@ public:
   }
 
 private:
-  void align() { this->bytes_.resize((this->bytes_.size() + 7) / 8 * 8); }
+  void align() { this->bytes_.resize(round_up(this->bytes_.size(), 8)); }
 
   std::vector<std::byte> bytes_;
   std::vector<format::SectionRecord> sections_;
@@ -130,15 +131,13 @@ private:
 // Returns LeafEntry::in_view.
 std::optional<std::vector<std::uint8_t>> shown_in_view(const File::Impl& file)
 {
-  const format::LeafViewFacts facts =
-    format::leaf_view_facts(file.header, file.sections, file.schema, {});
-  if (!format::find_section(file.sections, format::SectionKind::Hdf5Objects) ||
-    !format::reason_against_view(facts).empty())
+  const ViewState view = file.hdf5_view();
+  if (!view.exists)
   {
     return std::nullopt;
   }
   std::vector<std::uint8_t> shown;
-  for (const std::string& reason : format::reasons_against_attributes(facts))
+  for (const std::string& reason : view.attribute_reasons)
   {
     shown.push_back(reason.empty() ? 1 : 0);
   }

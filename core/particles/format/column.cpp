@@ -2,6 +2,7 @@
 #include "particles/format/column.hpp"
 
 #include "bat/error.hpp"
+#include "common/round_up.hpp"
 #include "particles/format/decode.hpp"
 
 #include <fmt/format.h>
@@ -208,7 +209,7 @@ void ColumnReader::visit_chunks(const Span* spans, std::size_t span_count,
         this->decode(chunk, rest, spans + i + 1, spans + span_count, to);
         decoded = all;
         at = to;
-        used += (maximum + 63) / 64 * 64; // elements stay aligned for the numbers in them
+        used += round_up(maximum, 64); // elements stay aligned for the numbers in them
       }
       const std::uint64_t count = std::min(rest.count, all.first + all.count - rest.first);
       this->found_.push_back({ at + (rest.first - all.first) * element_bytes, count });

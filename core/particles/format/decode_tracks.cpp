@@ -3,6 +3,7 @@
 
 #include "bat/text.hpp"
 #include "common/numbers.hpp"
+#include "common/round_up.hpp"
 #include "particles/format/checksum.hpp"
 #include "particles/format/decode.hpp"
 #include "particles/format/decode_parts.hpp"
@@ -633,8 +634,7 @@ std::vector<std::byte> read_payload(
   const io::RandomAccessFile& file, const TrackBlock& block, std::uint64_t begin, std::uint64_t end)
 {
   const std::uint64_t first = begin / kPageBytes * kPageBytes;
-  const std::uint64_t last =
-    std::min(block.payload_bytes, (end + kPageBytes - 1) / kPageBytes * kPageBytes);
+  const std::uint64_t last = std::min(block.payload_bytes, round_up(end, kPageBytes));
   std::vector<std::byte> bytes(end > begin ? last - first : 0);
   file.read(block.payload_offset + first, bytes.data(), bytes.size());
   for (std::uint64_t at = 0; at < bytes.size(); at += kPageBytes)

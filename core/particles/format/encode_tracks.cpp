@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Encodes tracks files: header, starts and heads of blocks, histories.
 
+#include "common/round_up.hpp"
 #include "particles/format/checksum.hpp"
 #include "particles/format/encode_parts.hpp"
 #include "particles/format/layout.hpp"
@@ -13,11 +14,6 @@ namespace bat::format
 {
 namespace
 {
-std::uint64_t round_up(std::uint64_t bytes, std::uint64_t to)
-{
-  return (bytes + to - 1) / to * to;
-}
-
 /// The columns of each id's rows, one after another.
 void append_payload(const TrackSchema& schema, const std::vector<NewRow>& rows,
   const std::vector<std::uint64_t>& first_row, const std::vector<std::byte>& values,

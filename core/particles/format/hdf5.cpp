@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "particles/format/hdf5.hpp"
 
+#include "common/hdf5_signature.hpp"
+#include "common/round_up.hpp"
 #include "particles/format/encode_parts.hpp"
 
 #include <algorithm>
@@ -468,7 +470,7 @@ Bytes heap(const std::vector<MappingList>& lists)
     put(objects, std::uint32_t{ 0 });
     put(objects, std::uint64_t{ list.size() });
     put(objects, list);
-    objects.resize((objects.size() + 7) / 8 * 8);
+    objects.resize(round_up(objects.size(), 8));
   }
   constexpr std::size_t kHeadBytes = 16; // of the heap, and of an object
   const std::size_t bytes_used = kHeadBytes + objects.size();
@@ -502,7 +504,7 @@ Bytes group(const std::vector<Link>& links, const std::vector<Attribute>& attrib
 Bytes superblock(std::uint64_t base, std::uint64_t root, std::uint64_t file_bytes)
 {
   Bytes bytes;
-  put(bytes, std::string_view("\x89HDF\r\n\x1A\n"));
+  put(bytes, kHdf5Signature);
   put(bytes, std::uint8_t{ 2 }); // version
   put(bytes, std::uint8_t{ 8 }); // bytes of an address
   put(bytes, std::uint8_t{ 8 }); // bytes of a size

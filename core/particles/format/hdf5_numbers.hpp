@@ -12,6 +12,7 @@ namespace bat::format::hdf5
 inline constexpr std::uint32_t kChunkNumbers = 1 << 20;
 
 /// Returns chunk `k` of the 64-bit integers 0, 1, 2 ...: the numbers from k * kChunkNumbers, after
-/// the filters of shuffled_and_deflated_twice(). About 2 KiB, always the same bytes.
+/// the filters of shuffled_and_deflated_twice(). About 2 KiB, always the same bytes. The first
+/// chunk is made once per process. Thread-safe.
 [[nodiscard]] Bytes numbers_chunk(std::uint64_t k);
 }

@@ -2,6 +2,7 @@
 #include "particles/format/hdf5_view.hpp"
 
 #include "common/numbers.hpp"
+#include "common/round_up.hpp"
 #include "particles/format/encode_parts.hpp"
 #include "particles/format/hdf5.hpp"
 #include "particles/format/hdf5_numbers.hpp"
@@ -159,7 +160,7 @@ private:
 
   std::uint64_t next_address()
   {
-    this->bytes_.resize((this->bytes_.size() + 7) / 8 * 8);
+    this->bytes_.resize(round_up(this->bytes_.size(), 8));
     return this->address_ + this->bytes_.size();
   }
 

@@ -3,6 +3,8 @@
 // naturally aligned, so that the structs have no padding; assertions check them against the text.
 #pragma once
 
+#include "common/hdf5_signature.hpp"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -25,7 +27,7 @@ inline constexpr std::uint32_t kMaxSampleIds = 64;             // section 8
 inline constexpr std::uint64_t kIndexFences = 512;             // section 11: of a page
 inline constexpr std::uint64_t kIndexEntries = 341;            // section 11: of a page
 inline constexpr std::uint64_t kAlignedSectionBytes = 1 << 16; // section 12
-inline constexpr std::uint64_t kSuperblockOffset = 512;        // section 20
+using bat::kSuperblockOffset;                                  // section 20
 
 /// Section 5.
 struct Header

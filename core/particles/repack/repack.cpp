@@ -331,7 +331,7 @@ private:
       { this->on_progress_((this->done_ + particles * (from + (to - from) * done)) / all); };
     };
     BuildOptions build = make_build_options(leaf, this->options_, this->bounds_);
-    if (this->path_.extension() == ".vtkhdf" && !this->is_changed("hdf5_view"))
+    if (needs_view(this->path_) && !this->is_changed("hdf5_view"))
     {
       build.hdf5_view = true;
     }
@@ -451,6 +451,7 @@ RepackReport repack_series(const fs::path& in, const fs::path& out, const Repack
   const OnProgress& on_progress)
 {
   const SeriesCopy copy = make_series_copy(in, out);
+  const std::string text = series::format_list(copy.list);
   const auto lock = series::lock_list(out); // no other process adds steps to this list meanwhile
   io::AtomicFile list(out);                 // first, so that no step is made if the list cannot be
   series::StockList stock_list(out);
@@ -474,12 +475,10 @@ RepackReport repack_series(const fs::path& in, const fs::path& out, const Repack
     report.bytes_after += one.bytes_after;
     report.seconds += one.seconds;
   }
-  list.write(0, copy.list.data(), copy.list.size());
+  list.write(0, text.data(), text.size());
   list.commit(options.build.flush);
   made.keep_all();
-  stock_list.update(
-    series::list_entries(series::parse_list(copy.list, out, series::Times::Optional)), copy.list,
-    options.build.flush);
+  stock_list.update(series::list_entries(copy.list), copy.list, options.build.flush);
   return report;
 }
 }

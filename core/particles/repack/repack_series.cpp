@@ -77,7 +77,7 @@ SeriesCopy make_series_copy(const std::filesystem::path& in, const std::filesyst
   {
     list[series::kChecksum] = series::compute_checksum(series::list_entries(list));
   }
-  copy.list = list.dump(1) + "\n";
+  copy.list = std::move(list);
   return copy;
 }
 }

@@ -2,8 +2,9 @@
 // The list of a series, and the list of its steps under other names.
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include <filesystem>
-#include <string>
 #include <vector>
 
 namespace bat
@@ -18,7 +19,7 @@ struct StepCopy
 struct SeriesCopy
 {
   std::vector<StepCopy> steps; ///< each file once, in the order of the list
-  std::string list;            ///< the bytes of the new list
+  nlohmann::ordered_json list; ///< the new list
 };
 
 /// Reads the list at `in` and returns what to write for the one at `out`. Throws Error: NotFound,

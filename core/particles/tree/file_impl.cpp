@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "particles/tree/file_impl.hpp"
 
+#include "particles/format/hdf5_view.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -68,6 +70,21 @@ const format::PagedSection& File::Impl::paged(SectionKind kind, std::uint32_t in
 const format::ColumnSection& File::Impl::column(SectionKind kind, std::uint32_t index) const
 {
   return *this->columns_[this->number_of(kind, index)];
+}
+
+ViewState File::Impl::hdf5_view() const
+{
+  const format::LeafViewFacts facts =
+    format::leaf_view_facts(this->header, this->sections, this->schema, {});
+  ViewState view;
+  view.reason = format::reason_against_view(facts);
+  view.exists = view.reason.empty() &&
+    format::find_section(this->sections, SectionKind::Hdf5Objects) != nullptr;
+  if (view.exists)
+  {
+    view.attribute_reasons = format::reasons_against_attributes(facts);
+  }
+  return view;
 }
 
 bool File::Impl::has_sorted_index(std::size_t key) const

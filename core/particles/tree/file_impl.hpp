@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,15 @@ struct KeyIndex
   std::vector<std::uint32_t> dictionary;
 };
 
+/// The HDF5 view of a file (FORMAT.md section 20), or why it cannot have one.
+struct ViewState
+{
+  bool exists = false;
+  std::string reason; ///< why the file cannot have a view, or empty
+  /// For each attribute, why the view leaves it out, or empty. No elements if no view exists.
+  std::vector<std::string> attribute_reasons;
+};
+
 class File::Impl
 {
 public:
@@ -54,6 +64,7 @@ public:
   [[nodiscard]] bool has_sorted_index(std::size_t key) const;
   const SpatialIndex& spatial_index() const;
   const KeyIndex& key_index(std::size_t key) const;
+  [[nodiscard]] ViewState hdf5_view() const;
   /// Requests sections that will be read, by kind and index, at the same time. Does nothing if the
   /// file is local.
   void prefetch_remote(

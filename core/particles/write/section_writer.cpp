@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "particles/write/section_writer.hpp"
 
+#include "common/round_up.hpp"
 #include "particles/format/checksum.hpp"
 #include "particles/format/encode.hpp"
 #include "particles/format/hdf5.hpp"
@@ -203,7 +204,7 @@ void SectionWriter::add_page_checksums(const std::byte* data)
 
 std::uint64_t SectionWriter::reserve(std::uint64_t bytes, std::uint64_t alignment)
 {
-  const std::uint64_t offset = (this->end_ + alignment - 1) / alignment * alignment;
+  const std::uint64_t offset = round_up(this->end_, alignment);
   this->end_ = offset + bytes;
   return offset;
 }
