@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Sizes and places that are aligned.
 #pragma once
 
 #include <cstdint>
