@@ -9,6 +9,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <system_error>
 
 //------------------------------------------------------------------------------
 vtkStandardNewMacro(vtkBATRemoteFileSettings);
@@ -25,12 +29,28 @@ void vtkBATRemoteFileSettings::PrintSelf(ostream& os, vtkIndent indent)
 //------------------------------------------------------------------------------
 void vtkBATRemoteFileSettings::SetCacheFolder(const char* folder)
 {
-  const std::string given = folder ? folder : "";
-  if (this->CacheFolder != given)
+  std::string given = folder ? folder : "";
+  const char* const home = std::getenv("HOME");
+  if (home && (given == "~" || given.rfind("~/", 0) == 0))
   {
-    this->CacheFolder = given;
-    this->Use();
+    given = home + given.substr(1);
   }
+  if (this->CacheFolder == given)
+  {
+    return;
+  }
+  std::error_code problem;
+  if (!given.empty())
+  {
+    std::filesystem::create_directories(std::filesystem::u8path(given), problem);
+  }
+  if (problem)
+  {
+    vtkErrorMacro(<< "Cache Folder: " << given << " cannot be made: " << problem.message());
+    return;
+  }
+  this->CacheFolder = given;
+  this->Use();
 }
 
 //------------------------------------------------------------------------------
@@ -49,6 +69,7 @@ void vtkBATRemoteFileSettings::SetTimeout(int seconds)
   if (this->Timeout != seconds)
   {
     this->Timeout = seconds;
+    this->HasTimeout = true;
     this->Use();
   }
 }
@@ -58,9 +79,15 @@ void vtkBATRemoteFileSettings::Use()
 {
   this->Modified();
   bat::RemoteOptions options;
-  options.cache_folder = this->CacheFolder;
-  options.cache_bytes = static_cast<std::uint64_t>(std::max(this->CacheSize, 0)) << 30;
-  options.timeout = std::chrono::seconds(std::max(this->Timeout, 0));
+  options.cache_folder = std::filesystem::u8path(this->CacheFolder);
+  if (!this->CacheFolder.empty())
+  {
+    options.cache_bytes = static_cast<std::uint64_t>(std::max(this->CacheSize, 1)) << 30;
+  }
+  if (this->HasTimeout)
+  {
+    options.timeout = std::chrono::seconds(std::max(this->Timeout, 1));
+  }
   if (const auto error = bat::attempt([&] { bat::set_remote_options(options); }))
   {
     vtkErrorMacro(<< error->what());

@@ -21,11 +21,13 @@ public:
   vtkTypeMacro(vtkBATRemoteFileSettings, vtkObject);
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
-  /** Folder of the cache on disk. Empty: that of PARABAT_CACHE, else none. */
+  /** Folder of the cache on disk, "~" for the home folder. Empty: that of PARABAT_CACHE, else none.
+   * An error, and no change, if it cannot be made. */
   void SetCacheFolder(const char* folder);
-  /** Maximum size of the cache on disk, in GiB. 0: that of PARABAT_CACHE, else 16. */
+  /** Maximum size of this folder, in GiB. */
   void SetCacheSize(int size);
-  /** Seconds without a byte after which a request fails. 0: PARABAT_REMOTE_TIMEOUT, else 30. */
+  /** Seconds without a byte after which a request fails. Until it is changed, this is
+   * PARABAT_REMOTE_TIMEOUT, else 30. */
   void SetTimeout(int seconds);
 
 protected:
@@ -39,8 +41,9 @@ private:
   void Use();
 
   std::string CacheFolder;
-  int CacheSize = 0;
-  int Timeout = 0;
+  int CacheSize = 16;
+  int Timeout = 30;
+  bool HasTimeout = false;
 };
 
 #endif

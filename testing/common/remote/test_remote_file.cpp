@@ -577,6 +577,25 @@ TEST_F(RemoteFiles, stalls_and_silence_end)
   }
 }
 
+TEST_F(RemoteFiles, a_silent_server_is_waited_for_once)
+{
+  this->change(
+    [](RemoteSettings& settings) { settings.stall_timeout = std::chrono::milliseconds(1000); });
+  const std::string address = this->at("silent;id=once;times=4");
+  EXPECT_EQ(open_error(address).code(), ErrorCode::CannotOpen);
+  const auto begin = std::chrono::steady_clock::now();
+  const Counts counts;
+  const std::optional<Error> again = bat::attempt([&] { const RemoteFile file(address); });
+  if (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(100))
+  {
+    ASSERT_TRUE(again);
+    EXPECT_TRUE(contains(*again, "no data from")) << again->what();
+    EXPECT_EQ(counts.since().requests, 0U);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  this->expect_same(RemoteFile(address)); // the server speaks again
+}
+
 TEST_F(RemoteFiles, waiting_reads_can_be_stopped)
 {
   const RemoteFile file(this->at("silent;after=2"));

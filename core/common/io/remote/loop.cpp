@@ -675,10 +675,12 @@ Verdict RemoteLoop::judge_failure(const Transfer& transfer, CURLcode code, End e
       verdict.text =
         fmt::format("cannot find the host of {}; check the address and the network", host);
       break;
-    case CURLE_COULDNT_CONNECT:
+    case CURLE_COULDNT_CONNECT: // libcurl's reason adds only how long it took
+      verdict.text = fmt::format("cannot connect to {}; check that the server is running", host);
+      break;
     case CURLE_SSL_CONNECT_ERROR:
       verdict.text =
-        fmt::format("cannot connect to {}: {}; check that the server is running", host, reason);
+        fmt::format("cannot connect to {}: {}; check that the server speaks https", host, reason);
       break;
     case CURLE_OPERATION_TIMEDOUT:
       verdict.text = fmt::format("cannot connect to {} within {}; check the network", host,

@@ -5,12 +5,14 @@
 #include "common/io/remote/curl.hpp"
 #include "common/io/remote/read_record.hpp"
 #include "common/io/remote/readers.hpp"
+#include "common/io/remote/silent_servers.hpp"
 
 #include <fmt/format.h>
 #include <xxhash.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <ctime>
 #include <optional>
@@ -168,6 +170,8 @@ RemoteFile::RemoteFile(const std::string& address, const RemoteHints& hints)
     this->use(*known);
     return;
   }
+  refuse_silent(address);
+  const auto begin = std::chrono::steady_clock::now();
   const std::shared_ptr<const RemoteSource> requested = make_source(address);
   RemoteEngine& engine = RemoteEngine::get();
   const PendingRequest pending_head(
@@ -176,6 +180,11 @@ RemoteFile::RemoteFile(const std::string& address, const RemoteHints& hints)
   if (hints.tail != 0)
   {
     pending_tail.emplace(requested, Span{ Part::Tail, 0, hints.tail });
+  }
+  if (const std::optional<Error> error = attempt([&] { (void)pending_head.wait(); }))
+  {
+    note_silence(address, begin, *error);
+    throw Error(*error);
   }
   const RemoteRequest& head = pending_head.wait();
   const RemoteVersion version = find_version(head);
