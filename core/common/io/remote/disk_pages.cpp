@@ -305,6 +305,11 @@ void DiskPages::store(std::uint64_t first, const std::byte* data, std::size_t by
 {
   try
   {
+    const std::lock_guard<std::mutex> lock(this->writing_);
+    if (this->is_erased_)
+    {
+      return;
+    }
     Descriptor file(this->path_, O_RDWR | O_CREAT);
     this->open_to_write(file);
     if (!file.is_open())
@@ -347,6 +352,8 @@ void DiskPages::store(std::uint64_t first, const std::byte* data, std::size_t by
 
 void DiskPages::erase() const noexcept
 {
+  const std::lock_guard<std::mutex> lock(this->writing_);
+  this->is_erased_ = true;
   ::unlink(this->path_.c_str());
 }
 

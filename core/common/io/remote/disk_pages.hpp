@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,7 @@ public:
     const std::vector<std::uint64_t>& indices) const noexcept;
   /// Stores consecutive pages. Only the last page of the file may be shorter than a page.
   void store(std::uint64_t first, const std::byte* data, std::size_t bytes) const noexcept;
-  /// Removes all pages.
+  /// Removes all pages. store() does nothing from then on.
   void erase() const noexcept;
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return this->path_; }
@@ -68,6 +69,8 @@ private:
   std::filesystem::path folder_;
   std::filesystem::path path_;
   std::uint64_t max_bytes_;
+  mutable std::mutex writing_; ///< so that no store() ends after an erase()
+  mutable bool is_erased_ = false;
   std::string key_;
   std::uint64_t file_size_;
 };

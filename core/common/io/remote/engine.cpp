@@ -681,9 +681,11 @@ void RemoteEngine::add(
 {
   const std::vector<Page> pages = split(source, offset, request.body);
   const std::uint64_t first = (offset + kPageBytes - 1) / kPageBytes;
+  std::shared_ptr<const DiskPages> disk;
   {
     const std::lock_guard<std::mutex> lock(this->mutex_);
     CachedFile& file = this->file(source);
+    disk = file.disk;
     // A page that the tail begins in is incomplete, and does not count.
     const std::uint64_t skipped =
       std::min<std::uint64_t>(first * kPageBytes - offset, request.body.size());
@@ -694,7 +696,7 @@ void RemoteEngine::add(
       this->insert(file, first + i, pages[i], request.depth);
     }
   }
-  this->save(source, first, pages);
+  this->save(disk, first, pages);
 }
 
 void RemoteEngine::add_page(const RemoteSource& source, std::uint64_t index, Page page)
@@ -703,14 +705,10 @@ void RemoteEngine::add_page(const RemoteSource& source, std::uint64_t index, Pag
   this->insert(this->file(source), index, std::move(page), 0);
 }
 
+// `disk` is that of the moment at which the pages came: what is forgotten since is not stored.
 void RemoteEngine::save(
-  const RemoteSource& source, std::uint64_t first, const std::vector<Page>& pages)
+  const std::shared_ptr<const DiskPages>& disk, std::uint64_t first, const std::vector<Page>& pages)
 {
-  std::shared_ptr<const DiskPages> disk;
-  {
-    const std::lock_guard<std::mutex> lock(this->mutex_);
-    disk = this->file(source).disk;
-  }
   if (!disk || pages.empty())
   {
     return;
@@ -777,6 +775,7 @@ void RemoteEngine::forget(const RemoteSource& source) noexcept
   if (file.disk)
   {
     file.disk->erase();
+    file.disk.reset(); // file() makes another one
   }
 }
 
@@ -795,11 +794,13 @@ void RemoteEngine::complete(Lock& lock, const RequestPointer& request)
   {
     this->insert(this->file(*request->source), first + i, pages[i], request->depth);
   }
+  const std::shared_ptr<const DiskPages> disk =
+    pages.empty() ? nullptr : this->file(*request->source).disk;
   this->finish(request, std::nullopt);
   lock.unlock();
   if (!pages.empty())
   {
-    this->save(*request->source, first, pages);
+    this->save(disk, first, pages);
   }
 }
 

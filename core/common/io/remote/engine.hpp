@@ -198,7 +198,8 @@ private:
   static std::vector<Page> split(
     const RemoteSource& source, std::uint64_t offset, const std::vector<std::byte>& data);
   void insert(CachedFile& file, std::uint64_t index, Page page, std::uint64_t depth);
-  void save(const RemoteSource& source, std::uint64_t first, const std::vector<Page>& pages);
+  static void save(const std::shared_ptr<const DiskPages>& disk, std::uint64_t first,
+    const std::vector<Page>& pages);
   void evict() noexcept;
   void complete(Lock& lock, const RequestPointer& request);
   void finish(const RequestPointer& request, const std::optional<Error>& error) noexcept;
