@@ -73,6 +73,12 @@ struct CachedFile
   {
     return this->pages.count(index) != 0 || this->in_flight.count(index) != 0;
   }
+  /// Returns whether a page may be fetched to fill a gap. `excluded` is sorted.
+  [[nodiscard]] bool may_fetch(
+    std::uint64_t index, const std::vector<std::uint64_t>& excluded) const
+  {
+    return !this->is_known(index) && !std::binary_search(excluded.begin(), excluded.end(), index);
+  }
 };
 
 namespace
@@ -374,8 +380,6 @@ void RemoteEngine::request(const std::shared_ptr<const RemoteSource>& source,
 {
   const RemoteSettings& settings = remote_settings();
   CachedFile& file = this->file(*source);
-  const auto is_free = [&](std::uint64_t index)
-  { return !file.is_known(index) && !std::binary_search(excluded.begin(), excluded.end(), index); };
   const auto may_extend = [&](std::uint64_t begin, std::uint64_t last, std::uint64_t next)
   {
     if ((next - last - 1) * kPageBytes > settings.max_gap ||
@@ -385,7 +389,7 @@ void RemoteEngine::request(const std::shared_ptr<const RemoteSource>& source,
     }
     for (std::uint64_t index = last + 1; index != next; ++index)
     {
-      if (!is_free(index))
+      if (!file.may_fetch(index, excluded))
       {
         return false;
       }
@@ -439,8 +443,6 @@ bool RemoteEngine::extend_queued(CachedFile& file, std::uint64_t first, std::uin
   const std::vector<std::uint64_t>& excluded, std::vector<Piece>* pieces)
 {
   const RemoteSettings& settings = remote_settings();
-  const auto is_free = [&](std::uint64_t index)
-  { return !file.is_known(index) && !std::binary_search(excluded.begin(), excluded.end(), index); };
   const auto extend = [&](const RequestPointer& queued, std::uint64_t begin, std::uint64_t end)
   {
     const std::uint64_t old_begin = queued->span.first / kPageBytes;
@@ -455,7 +457,7 @@ bool RemoteEngine::extend_queued(CachedFile& file, std::uint64_t first, std::uin
     }
     for (std::uint64_t index = begin; index != end; ++index)
     {
-      if ((index < first || index > last) && !is_free(index))
+      if ((index < first || index > last) && !file.may_fetch(index, excluded))
       {
         return false;
       }
